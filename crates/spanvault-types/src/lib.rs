@@ -1,0 +1,25 @@
+//! The words of Spanvault as types: hashes, positions, time, classes, spans, events of the log.
+//!
+//! No I/O, no clock, no randomness. Everything that is written to disk gets its bytes in [`codec`] and
+//! nowhere else, and every index, sorted file or map that finds something again uses the keys of [`key`].
+//! Start with [`Event`]: the log is a list of them, and the log is the truth.
+
+pub mod codec;
+mod class;
+mod event;
+mod hash;
+pub mod key;
+mod part;
+mod position;
+mod reason;
+mod span;
+mod time;
+
+pub use class::EvidentialClass;
+pub use event::*;
+pub use hash::{Commitment, ContentHash, ParseHashError, Salt};
+pub use part::{ByteRange, Call, Encoding, Outcome, Part, PartBody, SpanContent};
+pub use position::Position;
+pub use reason::{Decision, Reason, ReasonKind, WayOut};
+pub use span::{Role, SpanKind};
+pub use time::{Expiry, Horizon, StoreTime, TimeError, Ttl, TtlRule};

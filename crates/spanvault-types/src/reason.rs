@@ -1,0 +1,197 @@
+//! Why the gate refuses, and the ways out. Logged, so only ids, instants and byte ranges: never words (I62).
+
+use bincode::{Decode, Encode};
+
+use crate::{ByteRange, DemandRef, Expiry, Horizon, Position};
+
+/// One reason why the gate refuses. A refusal lists all of them, in this order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+pub enum Reason {
+    /// The summary has no citation that leads to this original.
+    NoPointer,
+    /// The original cannot be read back: reclaimed, erased, corrupt or missing, or not verified recently enough.
+    NotRetrievable {
+        /// The original.
+        original: Position,
+    },
+    /// The original could expire before a demand stops needing it.
+    ExpiresBeforeNeed {
+        /// When the original expires as things stand.
+        expires_at: Expiry,
+        /// The instant until which it must be there, the reach of its tier included.
+        needed_until: Horizon,
+        /// The demand that needs it.
+        demand: DemandRef,
+    },
+    /// A hold forbids it.
+    Held {
+        /// The hold.
+        hold: Position,
+    },
+    /// A lease forbids it.
+    Leased {
+        /// The record that gave the lease.
+        lease: Position,
+        /// When the lease ends; `Unknown` where it ends only with its demand.
+        until: Horizon,
+    },
+    /// Retention has not run out, or a demand still needs it.
+    NotDue {
+        /// The instant before which it stays; `Never` where nothing ever made it due.
+        kept_until: Expiry,
+    },
+    /// It has not been condemned for a full grace.
+    NotCondemned {
+        /// The earliest instant at which the grace is over, if it is condemned.
+        ready_at: Option<Expiry>,
+    },
+    /// Something promised in the span, or a call without its result, is open.
+    OpenObligation {
+        /// The words that promise it.
+        range: ByteRange,
+    },
+    /// The span found nothing or failed, and nothing that stays says so.
+    UnabsorbedNegative {
+        /// The words that say it.
+        range: ByteRange,
+    },
+    /// The kept suffix uses a detail whose only source is this span.
+    DanglingReference {
+        /// The detail in this span.
+        range: ByteRange,
+        /// The span of the kept suffix that uses it.
+        used_by: Position,
+    },
+    /// The summary does not name what it dropped.
+    DishonestSummary {
+        /// Details that are neither in the summary nor in its manifest.
+        unnamed: u64,
+    },
+    /// The summary text was not admitted.
+    SummaryNotAdmitted {
+        /// Why.
+        why: crate::AdmissionFault,
+    },
+    /// The clock is suspect, and the decision rests on an expiry.
+    ClockUntrusted,
+    /// Something that the decision needs could not be read.
+    Unreadable,
+}
+
+/// The name of a [`Reason`] without its particulars: what refusals are counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "each is the name of the Reason that documents it")]
+pub enum ReasonKind {
+    NoPointer,
+    NotRetrievable,
+    ExpiresBeforeNeed,
+    Held,
+    Leased,
+    NotDue,
+    NotCondemned,
+    OpenObligation,
+    UnabsorbedNegative,
+    DanglingReference,
+    DishonestSummary,
+    SummaryNotAdmitted,
+    ClockUntrusted,
+    Unreadable,
+}
+
+impl ReasonKind {
+    /// The word that JSON and people see.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoPointer => "NoPointer",
+            Self::NotRetrievable => "NotRetrievable",
+            Self::ExpiresBeforeNeed => "ExpiresBeforeNeed",
+            Self::Held => "Held",
+            Self::Leased => "Leased",
+            Self::NotDue => "NotDue",
+            Self::NotCondemned => "NotCondemned",
+            Self::OpenObligation => "OpenObligation",
+            Self::UnabsorbedNegative => "UnabsorbedNegative",
+            Self::DanglingReference => "DanglingReference",
+            Self::DishonestSummary => "DishonestSummary",
+            Self::SummaryNotAdmitted => "SummaryNotAdmitted",
+            Self::ClockUntrusted => "ClockUntrusted",
+            Self::Unreadable => "Unreadable",
+        }
+    }
+}
+
+impl Reason {
+    /// What refusals are counted by.
+    pub const fn kind(&self) -> ReasonKind {
+        match self {
+            Self::NoPointer => ReasonKind::NoPointer,
+            Self::NotRetrievable { .. } => ReasonKind::NotRetrievable,
+            Self::ExpiresBeforeNeed { .. } => ReasonKind::ExpiresBeforeNeed,
+            Self::Held { .. } => ReasonKind::Held,
+            Self::Leased { .. } => ReasonKind::Leased,
+            Self::NotDue { .. } => ReasonKind::NotDue,
+            Self::NotCondemned { .. } => ReasonKind::NotCondemned,
+            Self::OpenObligation { .. } => ReasonKind::OpenObligation,
+            Self::UnabsorbedNegative { .. } => ReasonKind::UnabsorbedNegative,
+            Self::DanglingReference { .. } => ReasonKind::DanglingReference,
+            Self::DishonestSummary { .. } => ReasonKind::DishonestSummary,
+            Self::SummaryNotAdmitted { .. } => ReasonKind::SummaryNotAdmitted,
+            Self::ClockUntrusted => ReasonKind::ClockUntrusted,
+            Self::Unreadable => ReasonKind::Unreadable,
+        }
+    }
+}
+
+/// What would turn a refusal into a permit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WayOut {
+    /// Leave the span in the context as it is.
+    PreserveVerbatim,
+    /// Give a summary that names and points to what it drops.
+    EmitHonestSummary,
+    /// Keep the original at least until then (`compact --extend`, or a longer retention).
+    ExtendRetention {
+        /// The instant; `Unknown` where only no expiry at all is enough.
+        until: Horizon,
+    },
+    /// Carry what is open into the kept context (`checkpoint`).
+    Checkpoint,
+    /// Do what was promised, or bring the missing result.
+    Discharge,
+    /// Ask again later.
+    Wait {
+        /// The earliest instant at which it could pass; `Never` where time alone changes nothing.
+        until: Expiry,
+    },
+    /// Release the hold.
+    ReleaseHold {
+        /// The hold.
+        hold: Position,
+    },
+    /// Withdraw the demand.
+    WithdrawDemand {
+        /// The demand.
+        demand: DemandRef,
+    },
+    /// Trust the clock again (`confirm-clock`, or a restart of the machine).
+    ConfirmClock,
+    /// Look at the damage (`verify --read-data`).
+    Verify,
+}
+
+/// What the gate answers.
+///
+/// A decision is computed from a view and changes nothing. One that is made under the writer lock and written
+/// to the log is a verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing speaks against it.
+    Permit,
+    /// At least one thing speaks against it.
+    Refuse {
+        /// Everything that speaks against it, sorted, never empty.
+        reasons: Vec<Reason>,
+        /// What would change the answer, sorted.
+        ways_out: Vec<WayOut>,
+    },
+}

@@ -1,0 +1,1 @@
+//! Tests over the facade and the command line.
