@@ -147,6 +147,8 @@ pub struct SpanRecorded {
     pub class: EvidentialClass,
     /// When, in milliseconds after the epoch, if the record says so.
     pub timestamp_ms: Option<i64>,
+    /// Store time when it was recorded: retention counts from here.
+    pub recorded_at: StoreTime,
     /// Truncated BLAKE3 of the record's own identity in its source.
     pub event_key: Option<[u8; 16]>,
 }
