@@ -5,12 +5,14 @@
 mod clock;
 mod disk;
 mod random;
+mod real;
 
 use std::sync::Arc;
 
 pub use clock::{BootId, Clock};
-pub use disk::{Disk, DiskFile, DirEntry, LockError, LockHandle, OpenMode};
+pub use disk::{DirEntry, Disk, DiskFile, LockError, LockHandle, OpenMode};
 pub use random::Random;
+pub use real::{RealClock, RealDisk, RealRandom};
 
 /// Everything that an engine needs of the world.
 #[derive(Debug, Clone)]
@@ -21,4 +23,11 @@ pub struct Env {
     pub clock: Arc<dyn Clock>,
     /// Random bytes.
     pub random: Arc<dyn Random>,
+}
+
+impl Env {
+    /// The real world.
+    pub fn real() -> Self {
+        Self { disk: Arc::new(RealDisk), clock: Arc::new(RealClock::new()), random: Arc::new(RealRandom) }
+    }
 }
