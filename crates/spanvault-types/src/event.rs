@@ -88,7 +88,8 @@ pub struct ClockStamp {
     pub boot_id: [u8; 16],
     /// Milliseconds since that boot, time asleep included (`CLOCK_BOOTTIME`).
     pub boot_ms: u64,
-    /// The wall clock, milliseconds after the epoch. Never decides a deletion.
+    /// The wall clock as this boot first showed it (or as it was last confirmed), carried on by the boot clock:
+    /// milliseconds after the epoch. Never decides a deletion.
     pub wall_ms: u64,
     /// Store time.
     pub store: StoreTime,
