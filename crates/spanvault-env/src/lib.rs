@@ -6,6 +6,8 @@ mod clock;
 mod disk;
 mod random;
 mod real;
+mod sim;
+mod store_clock;
 
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ pub use clock::{BootId, Clock};
 pub use disk::{DirEntry, Disk, DiskFile, LockError, LockHandle, OpenMode};
 pub use random::Random;
 pub use real::{RealClock, RealDisk, RealRandom};
+pub use sim::{SimClock, SimRandom};
+pub use store_clock::{ClockState, DRIFT_MS_MAX, StoreClock};
 
 /// Everything that an engine needs of the world.
 #[derive(Debug, Clone)]
