@@ -20,6 +20,6 @@ pub use event::*;
 pub use hash::{Commitment, ContentHash, ParseHashError, Salt};
 pub use part::{ByteRange, Call, Encoding, Outcome, Part, PartBody, SpanContent};
 pub use position::Position;
-pub use reason::{Decision, Reason, ReasonKind, WayOut};
+pub use reason::{Reason, ReasonKind, WayOut};
 pub use span::{Role, SpanKind};
 pub use time::{Expiry, Horizon, StoreTime, TimeError, Ttl, TtlRule};

@@ -14,11 +14,12 @@ pub enum Reason {
         /// The original.
         original: Position,
     },
-    /// The original could expire before a demand stops needing it.
+    /// The original expires, or has expired, before a demand stops needing it.
     ExpiresBeforeNeed {
-        /// When the original expires as things stand.
+        /// When the original expires as things stand. Where removal was asked for: when its retention ended, leases
+        /// left out, because each of them is a reason of its own.
         expires_at: Expiry,
-        /// The instant until which it must be there, the reach of its tier included.
+        /// The instant until which it must be there; for a summary, the reach of the original's tier included.
         needed_until: Horizon,
         /// The demand that needs it.
         demand: DemandRef,
@@ -35,9 +36,9 @@ pub enum Reason {
         /// When the lease ends; `Unknown` where it ends only with its demand.
         until: Horizon,
     },
-    /// Retention has not run out, or a demand still needs it.
+    /// Its retention has not run out, or no rule ever made it due.
     NotDue {
-        /// The instant before which it stays; `Never` where nothing ever made it due.
+        /// What removal compares with store time: the latest of expiry, demands, leases and holds.
         kept_until: Expiry,
     },
     /// It has not been condemned for a full grace.
@@ -76,6 +77,10 @@ pub enum Reason {
     ClockUntrusted,
     /// Something that the decision needs could not be read.
     Unreadable,
+    /// The store stopped after a failed sync: nothing that it says or takes counts until it is opened again.
+    StorePoisoned,
+    /// The disk is full, and what was asked for has to be written.
+    NoSpace,
 }
 
 /// The name of a [`Reason`] without its particulars: what refusals are counted by.
@@ -96,6 +101,8 @@ pub enum ReasonKind {
     SummaryNotAdmitted,
     ClockUntrusted,
     Unreadable,
+    StorePoisoned,
+    NoSpace,
 }
 
 impl ReasonKind {
@@ -116,6 +123,8 @@ impl ReasonKind {
             Self::SummaryNotAdmitted => "SummaryNotAdmitted",
             Self::ClockUntrusted => "ClockUntrusted",
             Self::Unreadable => "Unreadable",
+            Self::StorePoisoned => "StorePoisoned",
+            Self::NoSpace => "NoSpace",
         }
     }
 }
@@ -138,6 +147,8 @@ impl Reason {
             Self::SummaryNotAdmitted { .. } => ReasonKind::SummaryNotAdmitted,
             Self::ClockUntrusted => ReasonKind::ClockUntrusted,
             Self::Unreadable => ReasonKind::Unreadable,
+            Self::StorePoisoned => ReasonKind::StorePoisoned,
+            Self::NoSpace => ReasonKind::NoSpace,
         }
     }
 }
@@ -177,21 +188,10 @@ pub enum WayOut {
     ConfirmClock,
     /// Look at the damage (`verify --read-data`).
     Verify,
-}
-
-/// What the gate answers.
-///
-/// A decision is computed from a view and changes nothing. One that is made under the writer lock and written
-/// to the log is a verdict.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// Nothing speaks against it.
-    Permit,
-    /// At least one thing speaks against it.
-    Refuse {
-        /// Everything that speaks against it, sorted, never empty.
-        reasons: Vec<Reason>,
-        /// What would change the answer, sorted.
-        ways_out: Vec<WayOut>,
-    },
+    /// Give a retention rule: without one nothing is ever due (`retention set --keep-for`).
+    SetRetention,
+    /// Open the store again, which recovers it.
+    Reopen,
+    /// Make room on the disk.
+    FreeSpace,
 }
