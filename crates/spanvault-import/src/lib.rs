@@ -1,1 +1,90 @@
-//! Spanvault: import.
+//! Transcript files to spans, one module per format.
+//!
+//! An importer cuts a file into [`Piece`]s: the records that are originals, and the gaps between them. Put
+//! together again the pieces are the file, byte for byte, whatever the file held. What an original says is
+//! read from its own bytes alone ([`Importer::parse`]), so it can be read again at any time.
+//!
+//! Absent on purpose: this crate opens no file, writes nothing, follows no path that a transcript names, and
+//! knows no vault. Start with [`Importer`].
+
+#![warn(clippy::indexing_slicing)]
+
+mod blocks;
+mod chat;
+mod claude_code;
+mod document;
+mod error;
+mod importer;
+mod json;
+mod lines;
+mod mini_swe;
+mod tau_bench;
+mod time;
+
+use spanvault_types::SpanContent;
+
+pub use error::{ImportError, Unparsed};
+pub use importer::{Confidence, Importer, Limits, Piece, Quarantine, Record};
+
+/// How many bytes from the start of a file [`detect`] looks at; more are ignored.
+pub const HEAD_BYTES: usize = 1 << 20;
+
+static IMPORTERS: [&dyn Importer; 5] = [
+    &claude_code::ClaudeCode,
+    &claude_code::ClaudeWebJson,
+    &tau_bench::TauBench,
+    &mini_swe::MiniSwe,
+    &chat::ChatJson,
+];
+
+/// All importers, the more specific ones first.
+pub fn importers() -> &'static [&'static dyn Importer] {
+    &IMPORTERS
+}
+
+/// The importer of the format with this name.
+///
+/// # Errors
+/// [`ImportError::UnknownFormatName`] where there is none.
+pub fn by_name(format: &str) -> Result<&'static dyn Importer, ImportError> {
+    importers()
+        .iter()
+        .copied()
+        .find(|importer| importer.format() == format)
+        .ok_or_else(|| ImportError::UnknownFormatName { name: format.to_owned() })
+}
+
+/// Finds the format of a file by its content; its name plays no part.
+///
+/// `head` is the start of the file: the whole of a small one, [`HEAD_BYTES`] of a large one.
+///
+/// # Errors
+/// [`ImportError::EmptySource`] where there is nothing but white space, [`ImportError::UnknownFormat`] where
+/// no importer knows the content.
+pub fn detect(head: &[u8]) -> Result<&'static dyn Importer, ImportError> {
+    let head = head.get(..HEAD_BYTES).unwrap_or(head);
+    if head.iter().all(u8::is_ascii_whitespace) {
+        return Err(ImportError::EmptySource);
+    }
+    let mut best: Option<(Confidence, &'static dyn Importer)> = None;
+    for importer in importers() {
+        let confidence = importer.detect(head);
+        if confidence > best.map_or(Confidence::No, |(found, _)| found) {
+            best = Some((confidence, *importer));
+        }
+    }
+    best.map(|(_, importer)| importer).ok_or(ImportError::UnknownFormat)
+}
+
+/// Reads an original again.
+///
+/// Spans that were too large or quarantined when they were cut are not to be read again: their kind says so.
+///
+/// # Errors
+/// [`Unparsed`] where the bytes are no record of that format, or no such format is known.
+pub fn parse(format: &str, original: &[u8]) -> Result<SpanContent, Unparsed> {
+    match by_name(format) {
+        Ok(importer) => importer.parse(original),
+        Err(_unknown) => Err(Unparsed::UnknownFormat { name: format.to_owned() }),
+    }
+}

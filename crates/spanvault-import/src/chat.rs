@@ -1,0 +1,72 @@
+//! Messages of chat APIs: a JSON array of them, or an object that holds one as `messages`.
+//!
+//! The dialects of OpenAI (chat and Responses) and Anthropic are read alike, since transcripts mix them.
+
+mod message;
+#[cfg(test)]
+mod tests;
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+use spanvault_types::SpanContent;
+
+use crate::document::{self, Shape, Step};
+use crate::json::{Raw, sketch_document};
+use crate::lines::Line;
+use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed, lines};
+
+pub(crate) use message::read as read_message;
+
+/// The ways down to the messages of one conversation.
+pub(crate) const MESSAGES: &[&[Step]] = &[&[Step::Each], &[Step::Member("messages"), Step::Each]];
+
+/// One conversation of any chat API.
+pub(crate) struct ChatJson;
+
+const SHAPE: Shape = Shape { format: "chat_json", paths: MESSAGES, read: read_line };
+
+impl Importer for ChatJson {
+    fn format(&self) -> &'static str {
+        SHAPE.format
+    }
+
+    fn detect(&self, head: &[u8]) -> Confidence {
+        let talks =
+            sketch_document(head).is_some_and(|document| messages_of(&document).iter().any(is_message));
+        if talks { Confidence::Possible } else { Confidence::No }
+    }
+
+    fn cut(
+        &self,
+        source: &mut dyn Read,
+        limits: &Limits,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), ImportError> {
+        document::cut(source, limits, &SHAPE, sink)
+    }
+
+    fn source_bytes_max(&self, limits: &Limits) -> Option<u64> {
+        Some(limits.document_bytes_max)
+    }
+
+    fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
+        lines::parse(original, read_line)
+    }
+}
+
+/// The messages of a conversation, as far as the sketch of it shows them.
+pub(crate) fn messages_of(document: &Value) -> &[Value] {
+    let messages = document.get("messages").unwrap_or(document);
+    messages.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn is_message(value: &Value) -> bool {
+    value.get("role").is_some_and(Value::is_string)
+        && (value.get("content").is_some() || value.get("tool_calls").is_some())
+}
+
+fn read_line(message: Raw<'_>) -> Line {
+    Line { content: read_message(message), session: None }
+}

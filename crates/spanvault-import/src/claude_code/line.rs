@@ -1,0 +1,83 @@
+//! Reads one object of a Claude Code transcript.
+
+use spanvault_types::{Part, PartBody, Role, SpanContent, SpanKind};
+
+use super::outcome;
+use crate::blocks::{call, content_parts, kind_of, result_part, usable_id, value_part};
+use crate::json::Raw;
+use crate::lines::Line;
+use crate::time::timestamp_ms;
+
+/// Reads a line, and the session that it names.
+pub(super) fn read(line: Raw<'_>) -> Line {
+    let [kind, uuid, timestamp, session, agent, sidechain] =
+        line.fields(["type", "uuid", "timestamp", "sessionId", "agentId", "isSidechain"]);
+    let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
+    let spoken = match kind.as_ref() {
+        "user" | "assistant" => message(line, kind == "assistant"),
+        "tool_use" | "tool_result" => bare_block(line, kind == "tool_use"),
+        _ => None,
+    };
+    let (role, kind, parts) = spoken.unwrap_or((Role::System, SpanKind::Meta, Vec::new()));
+    let content = SpanContent {
+        role,
+        kind,
+        timestamp_ms: timestamp.and_then(timestamp_ms),
+        event_key: usable_id(uuid),
+        parts,
+    };
+    let session = usable_id(session);
+    let session = match (session, usable_id(agent).filter(|_| sidechain.is_some_and(|flag| flag.is_true()))) {
+        (Some(session), Some(agent)) => Some(format!("{session}/{agent}")),
+        (session, _) => session,
+    };
+    Line { content, session }
+}
+
+type Spoken = (Role, SpanKind, Vec<Part>);
+
+/// A line that wraps an API message.
+fn message(line: Raw<'_>, by_agent: bool) -> Option<Spoken> {
+    let [message, details, meta, summary, api_error] =
+        line.fields(["message", "toolUseResult", "isMeta", "isCompactSummary", "isApiErrorMessage"]);
+    let content = message?.field("content")?;
+    let is = |flag: Option<Raw<'_>>| flag.is_some_and(|flag| flag.is_true());
+    let mut parts = Vec::new();
+    content_parts(content, &mut parts);
+    if is(summary) {
+        for part in &mut parts {
+            if let PartBody::Text(text) = &mut part.body {
+                part.body = PartBody::Summary(std::mem::take(text));
+            }
+        }
+    }
+    outcome::complete(&mut parts, details);
+    let answers = parts.iter().any(|part| matches!(part.body, PartBody::Result(_)));
+    let role = match (by_agent, answers) {
+        // What the runtime put into the agent's mouth.
+        (true, _) if is(api_error) => Role::System,
+        (true, _) => Role::Assistant,
+        (false, true) => Role::Tool,
+        // What the runtime put into the user's mouth.
+        (false, false) if is(meta) || is(summary) => Role::System,
+        (false, false) => Role::User,
+    };
+    Some((role, kind_of(&parts), parts))
+}
+
+/// A call or result that is a line of its own, as some versions wrote them.
+fn bare_block(line: Raw<'_>, is_call: bool) -> Option<Spoken> {
+    let [id, name, input, output, content, call_id] =
+        line.fields(["id", "name", "input", "output", "content", "tool_use_id"]);
+    let part = if is_call {
+        value_part(line, call(id, Some(name?), input))
+    } else {
+        let mut outcome = crate::blocks::outcome(usable_id(call_id));
+        outcome.tool = usable_id(name);
+        result_part(line, Some(output.or(content)?), outcome)
+    };
+    let role = if is_call { Role::Assistant } else { Role::Tool };
+    let mut parts = vec![part];
+    outcome::complete(&mut parts, None);
+    Some((role, kind_of(&parts), parts))
+}

@@ -1,0 +1,53 @@
+//! Timestamps as transcripts write them.
+
+use crate::json::Raw;
+
+/// Milliseconds after the epoch: from RFC 3339 text, or from a number of seconds or milliseconds.
+///
+/// `None` for anything else, and for instants that no calendar holds.
+pub(crate) fn timestamp_ms(raw: Raw<'_>) -> Option<i64> {
+    if let Some(text) = raw.string() {
+        return text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
+    }
+    let number = raw.float()?;
+    // Seconds reach this size in the year 5138, milliseconds in 1973.
+    let ms = if number.abs() < 1e11 { number * 1000.0 } else { number };
+    #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+    (ms.abs() < 9e15).then(|| ms.round() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Option<i64> {
+        timestamp_ms(Raw::whole(text).unwrap())
+    }
+
+    #[test]
+    fn text_and_numbers_give_milliseconds() {
+        assert_eq!(read(r#""2026-02-03T09:00:01.250Z""#), Some(1_770_109_201_250));
+        assert_eq!(read(r#""2026-02-03T10:00:01.25+01:00""#), Some(1_770_109_201_250));
+        assert_eq!(read("1775802351.8737438"), Some(1_775_802_351_874));
+        assert_eq!(read("1775802351873"), Some(1_775_802_351_873));
+    }
+
+    #[test]
+    fn instants_beyond_reason_are_kept_or_absent_and_never_a_panic() {
+        assert_eq!(read(r#""1970-01-01T00:00:00Z""#), Some(0));
+        assert_eq!(read(r#""1901-12-13T20:45:52Z""#), Some(-2_147_483_648_000));
+        assert_eq!(read(r#""2262-04-12T00:00:00Z""#), Some(9_223_372_800_000));
+        assert_eq!(read("-5"), Some(-5000));
+        for absent in [
+            r#""yesterday""#,
+            r#""2026-02-03T09:00:01""#,
+            r#""+999999-01-01T00:00:00Z""#,
+            "1e300",
+            "1e400",
+            "null",
+            "{}",
+        ] {
+            assert_eq!(read(absent), None, "{absent}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Cuts a collection of real transcripts, where there is one: `SPANVAULT_TRANSCRIPTS` names its folder, which
+//! holds a `manifest.jsonl` with one object `{"file", "format", …}` a line.
+
+#![expect(clippy::disallowed_methods, reason = "a test reads its samples and says when it skips")]
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use spanvault_import::{ImportError, Importer, Limits, Piece, detect, parse};
+use spanvault_types::SpanKind;
+
+fn collection() -> Option<PathBuf> {
+    let root = std::env::var_os("SPANVAULT_TRANSCRIPTS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts"),
+        PathBuf::from,
+    );
+    root.join("manifest.jsonl").exists().then_some(root)
+}
+
+fn pieces(importer: &dyn Importer, bytes: &[u8]) -> Result<Vec<Piece>, ImportError> {
+    let mut pieces = Vec::new();
+    importer.cut(&mut &*bytes, &Limits::default(), &mut |piece| {
+        pieces.push(piece);
+        ControlFlow::Continue(())
+    })?;
+    Ok(pieces)
+}
+
+#[test]
+fn i76_every_sample_is_known_for_what_it_is_and_its_pieces_are_the_file() {
+    let Some(root) = collection() else {
+        eprintln!("skipped: no transcripts; set SPANVAULT_TRANSCRIPTS to a folder that holds manifest.jsonl");
+        return;
+    };
+    let manifest = std::fs::read_to_string(root.join("manifest.jsonl")).unwrap();
+    let mut seen = 0;
+    for line in manifest.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        let name = entry["file"].as_str().unwrap();
+        let format = entry["format"].as_str().unwrap();
+        let bytes = std::fs::read(root.join(name)).unwrap();
+        if !["claude_code", "claude_web_json", "tau_bench", "mini_swe"].contains(&format) {
+            if let Ok(importer) = detect(&bytes) {
+                assert_eq!(importer.format(), "chat_json", "{name} is {format}");
+                eprintln!("{name}: {format} is read as chat_json");
+            }
+            continue;
+        }
+        seen += 1;
+        let importer = detect(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(importer.format(), format, "{name}");
+        let pieces = pieces(importer, &bytes).unwrap();
+        let mut spans = 0;
+        for piece in &pieces {
+            let Piece::Span(record) = piece else { continue };
+            spans += 1;
+            assert_eq!(record.quarantine, None, "{name} {} {}", record.record, record.index);
+            assert_eq!(parse(format, &record.bytes).as_ref(), Ok(&record.content), "{name} {}", record.index);
+            assert_ne!(record.content.kind, SpanKind::TooLarge);
+        }
+        assert!(spans > 0, "{name} holds records");
+        assert!(pieces.iter().flat_map(Piece::bytes).eq(&bytes), "{name} comes back byte for byte");
+    }
+    assert!(seen > 0, "the manifest names files of the formats that are read");
+}
