@@ -14,8 +14,8 @@ use spanvault_types::SpanContent;
 
 use crate::document::{self, Shape, Step};
 use crate::json::{Raw, sketch_document};
-use crate::lines::Line;
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed, lines};
+use crate::reading::{Reading, read_content};
+use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed};
 
 pub(crate) use message::read as read_message;
 
@@ -52,7 +52,7 @@ impl Importer for ChatJson {
     }
 
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        lines::parse(original, read_line)
+        read_content(original, read_line)
     }
 }
 
@@ -62,11 +62,13 @@ pub(crate) fn messages_of(document: &Value) -> &[Value] {
     messages.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The role is enough: the content may lie beyond the head.
 fn is_message(value: &Value) -> bool {
-    value.get("role").is_some_and(Value::is_string)
-        && (value.get("content").is_some() || value.get("tool_calls").is_some())
+    const ROLES: [&str; 8] =
+        ["system", "developer", "user", "human", "assistant", "model", "tool", "function"];
+    value.get("role").and_then(Value::as_str).is_some_and(|role| ROLES.contains(&role))
 }
 
-fn read_line(message: Raw<'_>) -> Line {
-    Line { content: read_message(message), session: None }
+fn read_line(message: Raw<'_>) -> Reading {
+    Reading { content: read_message(message), session: None }
 }

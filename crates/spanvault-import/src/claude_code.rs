@@ -17,6 +17,7 @@ use std::ops::ControlFlow;
 use spanvault_types::SpanContent;
 
 use crate::document::{self, Shape, Step};
+use crate::reading::read_content;
 use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed, lines};
 
 /// Session and sub-agent files (`~/.claude/projects/**/*.jsonl`).
@@ -48,7 +49,7 @@ impl Importer for ClaudeCode {
     }
 
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        lines::parse(original, line::read)
+        read_content(original, line::read)
     }
 }
 
@@ -78,6 +79,6 @@ impl Importer for ClaudeWebJson {
     }
 
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        lines::parse(original, line::read)
+        read_content(original, line::read)
     }
 }

@@ -8,18 +8,17 @@ mod structure;
 #[cfg(test)]
 mod tests;
 
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::ops::ControlFlow;
 
 use spanvault_types::{SpanContent, SpanKind};
 
 use crate::importer::{is_session_name, unread};
-use crate::json::Raw;
-use crate::lines::{ReadLine, utf8};
+use crate::reading::{ReadObject, Reading, read_record};
+use crate::source::read_chunks;
 use crate::{ImportError, Limits, Piece, Quarantine, Record, Unparsed};
 use structure::{Signal, Structure};
 
-const CHUNK_BYTES: usize = 128 << 10;
 /// More bytes between elements than this are handed over in several gaps.
 const GAP_BYTES_MAX: usize = 1 << 20;
 
@@ -29,7 +28,7 @@ pub(crate) struct Shape {
     /// The ways down to them; the first one that fits the kind of the root is taken. Each ends in
     /// [`Step::Each`], and any earlier `Each` makes one transcript of each element.
     pub(crate) paths: &'static [&'static [Step]],
-    pub(crate) read: ReadLine,
+    pub(crate) read: ReadObject,
 }
 
 /// One step down.
@@ -60,29 +59,19 @@ pub(crate) fn cut(
         offset: 0,
         session: None,
     };
-    let mut chunk = vec![0; CHUNK_BYTES];
+    let bytes_max = limits.document_bytes_max;
     let mut total: u64 = 0;
-    loop {
-        let len = match source.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(len) => len,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error.into()),
-        };
-        total += len as u64;
-        if total > limits.document_bytes_max {
-            let bytes_max = limits.document_bytes_max;
+    let flow = read_chunks(source, |chunk| {
+        total += chunk.len() as u64;
+        if total > bytes_max {
             return Err(ImportError::DocumentTooLarge { format: shape.format, bytes_max });
         }
-        if cutter.chunk(chunk.get(..len).unwrap_or_default()).is_break() {
-            return Ok(());
-        }
+        Ok(cutter.chunk(chunk))
+    })?;
+    if flow.is_continue() {
+        // A sink that breaks here has nothing left to miss.
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) = cutter.end();
     }
-    if total == 0 {
-        return Err(ImportError::EmptySource);
-    }
-    // A sink that breaks here has nothing left to miss.
-    let (ControlFlow::Continue(()) | ControlFlow::Break(())) = cutter.end();
     Ok(())
 }
 
@@ -113,15 +102,15 @@ struct Place {
 }
 
 impl Cutter<'_> {
-    fn chunk(&mut self, chunk: &[u8]) -> ControlFlow<()> {
-        let mut done = 0;
-        let mut at = 0;
-        while self.broken.is_none() {
-            let Some(rest) = chunk.get(at..).filter(|rest| !rest.is_empty()) else { break };
-            let (used, signal) = self.structure.walk(rest);
-            at += used;
-            self.pending.extend_from_slice(chunk.get(done..at).unwrap_or_default());
-            done = at;
+    fn chunk(&mut self, mut chunk: &[u8]) -> ControlFlow<()> {
+        while !chunk.is_empty() {
+            if self.broken.is_some() {
+                return self.hold(chunk);
+            }
+            let (used, signal) = self.structure.walk(chunk);
+            let (walked, rest) = chunk.split_at(used);
+            self.hold(walked)?;
+            chunk = rest;
             match signal {
                 Signal::More => {}
                 Signal::Begins { record, index } => {
@@ -130,45 +119,48 @@ impl Cutter<'_> {
                 }
                 Signal::Ends => self.element()?,
                 Signal::Broken => {
-                    let at = self.offset + self.pending.len() as u64;
-                    self.broken = Some(Unparsed::Malformed { at });
                     if self.element.is_none() {
                         self.gap()?;
                     }
+                    self.broken = Some(Unparsed::Malformed { at: self.pending.len() as u64 });
                 }
             }
-            self.relieve()?;
         }
-        self.pending.extend_from_slice(chunk.get(done..).unwrap_or_default());
-        self.relieve()
+        ControlFlow::Continue(())
     }
 
     fn end(&mut self) -> ControlFlow<()> {
-        if self.broken.is_some() || !self.structure.is_complete() {
-            return self.remainder();
-        }
-        self.gap()
+        if self.broken.is_some() || !self.structure.is_complete() { self.remainder() } else { self.gap() }
     }
 
-    /// Hands over what is pending where it is more than is kept at once.
-    fn relieve(&mut self) -> ControlFlow<()> {
-        let len = self.pending.len();
-        if self.broken.is_some() {
-            return if len > self.limits.record_bytes_max {
-                self.remainder()
-            } else {
-                ControlFlow::Continue(())
+    /// Adds to what is pending. Of that no more is kept than its kind allows; what does not fit goes in parts,
+    /// cut at the same bytes however the source's bytes arrive.
+    fn hold(&mut self, mut bytes: &[u8]) -> ControlFlow<()> {
+        while !bytes.is_empty() {
+            let bytes_max = match (&self.broken, &self.element) {
+                (Some(_), _) => self.limits.record_bytes_max.max(1),
+                (None, Some(_)) => self.limits.body_bytes_max.max(self.limits.record_bytes_max).max(1),
+                (None, None) => GAP_BYTES_MAX,
             };
-        }
-        match &self.element {
-            None if len > GAP_BYTES_MAX => self.gap(),
-            Some(place) if len > self.limits.body_bytes_max.max(self.limits.record_bytes_max) => {
-                let place = place.clone();
-                self.element_in_parts = true;
-                self.record(place, unread(SpanKind::TooLarge), None)
+            if self.pending.len() >= bytes_max {
+                self.part()?;
             }
-            None | Some(_) => ControlFlow::Continue(()),
+            let room = bytes_max.saturating_sub(self.pending.len());
+            let (fits, rest) = bytes.split_at(room.min(bytes.len()));
+            self.pending.extend_from_slice(fits);
+            bytes = rest;
         }
+        ControlFlow::Continue(())
+    }
+
+    /// Hands over what is pending though more of it is to come.
+    fn part(&mut self) -> ControlFlow<()> {
+        if self.broken.is_some() {
+            return self.remainder();
+        }
+        let Some(place) = self.element.clone() else { return self.gap() };
+        self.element_in_parts = true;
+        self.record(place, unread(SpanKind::TooLarge), None)
     }
 
     fn gap(&mut self) -> ControlFlow<()> {
@@ -187,8 +179,8 @@ impl Cutter<'_> {
         if in_parts || self.pending.len() > self.limits.record_bytes_max {
             return self.record(place, unread(SpanKind::TooLarge), None);
         }
-        match read(&self.pending, self.shape.read) {
-            Ok((content, session)) => self.record_of(place, session, content, None),
+        match read_record(&self.pending, self.shape.read) {
+            Ok(Reading { content, session }) => self.record_of(place, session, content, None),
             Err(reason) => self.record(place, unread(SpanKind::Quarantined), Some(reason)),
         }
     }
@@ -199,7 +191,9 @@ impl Cutter<'_> {
             let (record, index) = self.structure.next_place();
             Place { record, index }
         });
-        let reason = self.broken.clone().unwrap_or(Unparsed::Truncated);
+        // What comes after the first part is wrong from its start.
+        let wrong = self.broken.is_some().then_some(Unparsed::Malformed { at: 0 });
+        let reason = std::mem::replace(&mut self.broken, wrong).unwrap_or(Unparsed::Truncated);
         self.record(place, unread(SpanKind::Quarantined), Some(reason))
     }
 
@@ -226,13 +220,4 @@ impl Cutter<'_> {
         let quarantine = reason.map(|reason| Quarantine { offset, reason });
         (self.sink)(Piece::Span(Record { bytes, session, record, index, content, quarantine }))
     }
-}
-
-fn read(bytes: &[u8], read: ReadLine) -> Result<(SpanContent, Option<String>), Unparsed> {
-    let raw = Raw::whole(utf8(bytes)?)?;
-    if !raw.is_object() {
-        return Err(Unparsed::NotAnObject);
-    }
-    let line = read(raw);
-    Ok((line.content, line.session))
 }

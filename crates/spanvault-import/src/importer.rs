@@ -7,6 +7,8 @@ use spanvault_types::{Role, SpanContent, SpanKind};
 
 use crate::{ImportError, Unparsed};
 
+/// The mark that some programs put at the start of UTF-8 files.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 /// A longer name of a session is taken for none.
 const SESSION_NAME_BYTES_MAX: usize = 512;
 

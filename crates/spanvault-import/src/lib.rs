@@ -18,6 +18,8 @@ mod importer;
 mod json;
 mod lines;
 mod mini_swe;
+mod reading;
+mod source;
 mod tau_bench;
 mod time;
 

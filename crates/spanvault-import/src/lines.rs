@@ -2,44 +2,33 @@
 //!
 //! A line that is no object is put aside whole; one that holds several objects, as concurrent writers leave
 //! behind, gives several records of the same index. Nothing here knows a format: what an object says is for
-//! the [`ReadLine`] of the format.
+//! the [`ReadObject`] of the format.
 
 mod session;
 #[cfg(test)]
 mod tests;
 
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::ops::ControlFlow;
 
 use memchr::memchr;
-use spanvault_types::{SpanContent, SpanKind};
+use spanvault_types::SpanKind;
 
-use crate::importer::unread;
-use crate::json::{Fault, Raw, is_space};
+use crate::importer::{BOM, unread};
+use crate::json::{Raw, is_space, skip_space};
+use crate::reading::{ReadObject, Reading, utf8};
+use crate::source::read_chunks;
 use crate::{ImportError, Limits, Piece, Quarantine, Record, Unparsed};
 use session::Sessions;
 
-const CHUNK_BYTES: usize = 128 << 10;
 /// More white space than this is handed over in several gaps.
 const GAP_BYTES_MAX: usize = 64 << 10;
-const BOM: &[u8] = b"\xef\xbb\xbf";
-
-/// What one object says, and the session that it names.
-#[derive(Debug)]
-pub(crate) struct Line {
-    pub(crate) content: SpanContent,
-    /// `None`: the session of the line before.
-    pub(crate) session: Option<String>,
-}
-
-/// How a format reads one object. The answer depends on nothing but the object.
-pub(crate) type ReadLine = fn(Raw<'_>) -> Line;
 
 /// Cuts `source` into its lines.
 pub(crate) fn cut(
     source: &mut dyn Read,
     limits: &Limits,
-    read: ReadLine,
+    read: ReadObject,
     sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
 ) -> Result<(), ImportError> {
     let mut cutter = Cutter {
@@ -52,41 +41,15 @@ pub(crate) fn cut(
         offset: 0,
         index: 0,
     };
-    let mut chunk = vec![0; CHUNK_BYTES];
-    let mut any = false;
-    loop {
-        let len = match source.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(len) => len,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error.into()),
-        };
-        any = true;
-        if cutter.chunk(chunk.get(..len).unwrap_or_default()).is_break() {
-            return Ok(());
-        }
+    if read_chunks(source, |chunk| Ok(cutter.chunk(chunk)))?.is_continue() {
+        // A sink that breaks here has nothing left to miss.
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) = cutter.end();
     }
-    if !any {
-        return Err(ImportError::EmptySource);
-    }
-    // A sink that breaks here has nothing left to miss.
-    let (ControlFlow::Continue(()) | ControlFlow::Break(())) = cutter.end();
     Ok(())
 }
 
-/// Reads one original of a line format.
-pub(crate) fn parse(original: &[u8], read: ReadLine) -> Result<SpanContent, Unparsed> {
-    let raw = Raw::whole(utf8(original)?)?;
-    if raw.is_object() { Ok(read(raw).content) } else { Err(Unparsed::NotAnObject) }
-}
-
-/// The text that `bytes` are.
-pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Unparsed> {
-    std::str::from_utf8(bytes).map_err(|error| Unparsed::NotUtf8 { at: error.valid_up_to() as u64 })
-}
-
 struct Cutter<'a> {
-    read: ReadLine,
+    read: ReadObject,
     limits: &'a Limits,
     sessions: Sessions<'a>,
     /// The bytes of the current line that came with earlier chunks.
@@ -106,20 +69,33 @@ impl Cutter<'_> {
         while let Some(end) = memchr(b'\n', chunk) {
             let (line, rest) = chunk.split_at(end);
             chunk = rest.get(1..).unwrap_or_default();
-            if self.line.is_empty() && !self.line_in_parts {
+            let whole = self.line.is_empty() && !self.line_in_parts;
+            if whole && line.len() <= self.limits.record_bytes_max {
                 self.line(line)?;
             } else {
-                self.line.extend_from_slice(line);
+                self.hold(line)?;
                 self.held_line()?;
             }
             self.line_in_parts = false;
             self.gap_bytes(b"\n")?;
             self.index += 1;
         }
-        self.line.extend_from_slice(chunk);
-        if self.line.len() > self.limits.record_bytes_max.max(self.limits.body_bytes_max) {
-            self.line_in_parts = true;
-            self.too_large_line()?;
+        self.hold(chunk)
+    }
+
+    /// Adds to the held line. What is too large even for a body goes in parts, cut at the same bytes however
+    /// the source's bytes arrive.
+    fn hold(&mut self, mut bytes: &[u8]) -> ControlFlow<()> {
+        let bytes_max = self.limits.body_bytes_max.max(self.limits.record_bytes_max).max(1);
+        while !bytes.is_empty() {
+            if self.line.len() >= bytes_max {
+                self.line_in_parts = true;
+                self.too_large_line()?;
+            }
+            let room = bytes_max.saturating_sub(self.line.len());
+            let (fits, rest) = bytes.split_at(room.min(bytes.len()));
+            self.line.extend_from_slice(fits);
+            bytes = rest;
         }
         ControlFlow::Continue(())
     }
@@ -130,7 +106,7 @@ impl Cutter<'_> {
         self.sessions.flush()
     }
 
-    /// Ends a line that came with several chunks.
+    /// Ends the held line.
     fn held_line(&mut self) -> ControlFlow<()> {
         if self.line_in_parts || self.line.len() > self.limits.record_bytes_max {
             return self.too_large_line();
@@ -152,7 +128,7 @@ impl Cutter<'_> {
         if carriage_return {
             bytes.pop();
         }
-        self.record(bytes, Line { content: unread(SpanKind::TooLarge), session: None }, None)?;
+        self.record(bytes, Reading { content: unread(SpanKind::TooLarge), session: None }, None)?;
         if carriage_return { self.gap_bytes(b"\r") } else { ControlFlow::Continue(()) }
     }
 
@@ -167,12 +143,12 @@ impl Cutter<'_> {
         let (text, space_after) = line.split_at(text_end);
         match std::str::from_utf8(text) {
             Ok(text) => self.objects(text)?,
-            Err(error) => {
-                let space = text.iter().take_while(|byte| is_space(**byte)).count();
-                let (space, text) = text.split_at(space);
+            Err(_not_utf8) => {
+                let (space, text) = text.split_at(skip_space(text, 0));
                 self.gap_bytes(space)?;
-                let at = error.valid_up_to().saturating_sub(space.len()) as u64;
-                self.quarantine(text, Unparsed::NotUtf8 { at })?;
+                if let Err(reason) = utf8(text) {
+                    self.quarantine(text, reason)?;
+                }
             }
         }
         self.gap_bytes(space_after)
@@ -180,22 +156,19 @@ impl Cutter<'_> {
 
     /// The objects of a line, of which there is one unless writers got in each other's way.
     fn objects(&mut self, text: &str) -> ControlFlow<()> {
-        let mut at = 0;
-        while at < text.len() {
-            let space = text.bytes().skip(at).take_while(|byte| is_space(*byte)).count();
-            let start = at + space;
-            self.gap_bytes(text.as_bytes().get(at..start).unwrap_or_default())?;
-            let rest = text.get(start..).unwrap_or_default();
-            match Raw::first(rest, 0) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (space, found) = rest.split_at(skip_space(rest.as_bytes(), 0));
+            self.gap_bytes(space.as_bytes())?;
+            match Raw::first(found, 0) {
                 Ok(raw) if raw.is_object() => {
-                    let line = (self.read)(raw);
-                    self.record(raw.text().as_bytes().to_vec(), line, None)?;
-                    at = start + raw.end();
+                    let reading = (self.read)(raw);
+                    let (object, after) = found.split_at(raw.end());
+                    self.record(object.as_bytes().to_vec(), reading, None)?;
+                    rest = after;
                 }
-                Ok(_no_object) => return self.quarantine(rest.as_bytes(), Unparsed::NotAnObject),
-                Err(fault @ (Fault::Truncated | Fault::Unexpected { .. })) => {
-                    return self.quarantine(rest.as_bytes(), fault.into());
-                }
+                Ok(_no_object) => return self.quarantine(found.as_bytes(), Unparsed::NotAnObject),
+                Err(fault) => return self.quarantine(found.as_bytes(), fault.into()),
             }
         }
         ControlFlow::Continue(())
@@ -203,11 +176,16 @@ impl Cutter<'_> {
 
     fn quarantine(&mut self, bytes: &[u8], reason: Unparsed) -> ControlFlow<()> {
         let quarantine = Quarantine { offset: self.offset, reason };
-        let line = Line { content: unread(SpanKind::Quarantined), session: None };
-        self.record(bytes.to_vec(), line, Some(quarantine))
+        let reading = Reading { content: unread(SpanKind::Quarantined), session: None };
+        self.record(bytes.to_vec(), reading, Some(quarantine))
     }
 
-    fn record(&mut self, bytes: Vec<u8>, line: Line, quarantine: Option<Quarantine>) -> ControlFlow<()> {
+    fn record(
+        &mut self,
+        bytes: Vec<u8>,
+        reading: Reading,
+        quarantine: Option<Quarantine>,
+    ) -> ControlFlow<()> {
         self.flush_gap()?;
         self.offset += bytes.len() as u64;
         let record = Record {
@@ -215,10 +193,10 @@ impl Cutter<'_> {
             session: String::new(),
             record: String::new(),
             index: self.index,
-            content: line.content,
+            content: reading.content,
             quarantine,
         };
-        self.sessions.record(record, line.session)
+        self.sessions.record(record, reading.session)
     }
 
     fn gap_bytes(&mut self, bytes: &[u8]) -> ControlFlow<()> {

@@ -15,7 +15,8 @@ use spanvault_types::SpanContent;
 use crate::chat::{MESSAGES, messages_of};
 use crate::document::{self, Shape};
 use crate::json::sketch_document;
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed, lines};
+use crate::reading::read_content;
+use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed};
 
 /// One trajectory (`*.traj.json`).
 pub(crate) struct MiniSwe;
@@ -49,7 +50,7 @@ impl Importer for MiniSwe {
     }
 
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        lines::parse(original, message::read)
+        read_content(original, message::read)
     }
 }
 

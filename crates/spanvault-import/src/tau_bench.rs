@@ -15,8 +15,8 @@ use spanvault_types::SpanContent;
 use crate::chat::read_message;
 use crate::document::{self, Shape, Step};
 use crate::json::{Raw, sketch_document};
-use crate::lines::Line;
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed, lines};
+use crate::reading::{Reading, read_content};
+use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed};
 
 /// The results of one benchmark run.
 pub(crate) struct TauBench;
@@ -58,10 +58,10 @@ impl Importer for TauBench {
     }
 
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        lines::parse(original, read_line)
+        read_content(original, read_line)
     }
 }
 
-fn read_line(message: Raw<'_>) -> Line {
-    Line { content: read_message(message), session: None }
+fn read_line(message: Raw<'_>) -> Reading {
+    Reading { content: read_message(message), session: None }
 }

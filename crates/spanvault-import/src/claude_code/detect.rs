@@ -63,7 +63,7 @@ fn of_line(line: &Value) -> Confidence {
         "user" | "assistant" => {
             // Other runtimes write such lines with messages of another shape.
             let own = match line.get("message") {
-                Some(message) => message.get("role").is_some() && message.get("parts").is_none(),
+                Some(message) => message.get("role").is_some() || message.get("content").is_some(),
                 // It may lie beyond the head.
                 None => has("parentUuid"),
             };

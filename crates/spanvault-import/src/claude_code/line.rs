@@ -5,11 +5,11 @@ use spanvault_types::{Part, PartBody, Role, SpanContent, SpanKind};
 use super::outcome;
 use crate::blocks::{call, content_parts, kind_of, result_part, usable_id, value_part};
 use crate::json::Raw;
-use crate::lines::Line;
+use crate::reading::Reading;
 use crate::time::timestamp_ms;
 
 /// Reads a line, and the session that it names.
-pub(super) fn read(line: Raw<'_>) -> Line {
+pub(super) fn read(line: Raw<'_>) -> Reading {
     let [kind, uuid, timestamp, session, agent, sidechain] =
         line.fields(["type", "uuid", "timestamp", "sessionId", "agentId", "isSidechain"]);
     let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
@@ -31,7 +31,7 @@ pub(super) fn read(line: Raw<'_>) -> Line {
         (Some(session), Some(agent)) => Some(format!("{session}/{agent}")),
         (session, _) => session,
     };
-    Line { content, session }
+    Reading { content, session }
 }
 
 type Spoken = (Role, SpanKind, Vec<Part>);

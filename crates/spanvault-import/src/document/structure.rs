@@ -6,6 +6,7 @@
 use memchr::memchr2;
 
 use super::Step;
+use crate::importer::BOM;
 use crate::json::{Container, Nesting, decode, is_space};
 
 /// A longer member name is none that a path asks for.
@@ -31,6 +32,8 @@ pub(super) enum Signal {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// Nothing but this many bytes of a byte order mark.
+    Mark(usize),
     /// A value must come.
     Value,
     /// A value or the end of its array.
@@ -82,7 +85,7 @@ impl Structure {
             paths,
             path: &[],
             nesting: Nesting::default(),
-            state: State::Value,
+            state: State::Mark(0),
             level: 0,
             indexes: Vec::new(),
             name: Vec::new(),
@@ -92,8 +95,8 @@ impl Structure {
 
     /// Whether the document could end here.
     pub(super) fn is_complete(&self) -> bool {
-        let empty = self.state == State::Value && self.path.is_empty();
-        self.nesting.depth() == 0 && (empty || matches!(self.state, State::AfterValue | State::Scalar))
+        let may_end = matches!(self.state, State::Mark(0) | State::Value | State::AfterValue | State::Scalar);
+        self.nesting.depth() == 0 && may_end
     }
 
     /// The transcript and the index that an element after the last one would have.
@@ -117,6 +120,11 @@ impl Structure {
                 return self.walk_element(bytes, at, inside, depth);
             }
             match self.state {
+                State::Mark(seen) if BOM.get(seen) == Some(&byte) => {
+                    at += 1;
+                    self.state = if seen + 1 == BOM.len() { State::Value } else { State::Mark(seen + 1) };
+                }
+                State::Mark(0) => self.state = State::Value,
                 State::String { name, escaped } => {
                     let rest = bytes.get(at..).unwrap_or_default();
                     at += self.string(rest, name, escaped);
@@ -161,7 +169,12 @@ impl Structure {
                     }
                     at += 1;
                 }
-                State::Value | State::FirstElement | State::FirstName | State::Name | State::Colon => {
+                State::Mark(_)
+                | State::Value
+                | State::FirstElement
+                | State::FirstName
+                | State::Name
+                | State::Colon => {
                     return (at, Signal::Broken);
                 }
             }

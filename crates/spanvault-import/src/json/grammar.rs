@@ -4,7 +4,7 @@ use super::nesting::{Container, Nesting};
 use super::{Fault, is_space};
 
 /// The first place at or after `at` that is no white space.
-pub(super) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while bytes.get(at).copied().is_some_and(is_space) {
         at += 1;
     }

@@ -15,6 +15,7 @@ mod string;
 mod tests;
 
 pub(crate) use build::{sketch, sketch_document};
+pub(crate) use grammar::skip_space;
 pub(crate) use nesting::{Container, Nesting};
 pub(crate) use raw::Raw;
 pub(crate) use string::decode;

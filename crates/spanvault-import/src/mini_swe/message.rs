@@ -6,7 +6,7 @@ use spanvault_types::{Call, Outcome, Part, PartBody, Role};
 use crate::blocks::{kind_of, literal_part, outcome, usable_id, value_part};
 use crate::chat::read_message;
 use crate::json::Raw;
-use crate::lines::Line;
+use crate::reading::Reading;
 use crate::time::timestamp_ms;
 
 /// The one tool of this agent.
@@ -16,7 +16,7 @@ const FENCES: [&str; 2] = ["```mswea_bash_command", "```bash"];
 /// How an observation begins, by what happened.
 const OBSERVATIONS: [&str; 3] = ["<returncode>", "<exception>", "The last command <command>"];
 
-pub(super) fn read(message: Raw<'_>) -> Line {
+pub(super) fn read(message: Raw<'_>) -> Reading {
     let mut span = read_message(message);
     let [content, extra] = message.fields(["content", "extra"]);
     let content = content.filter(Raw::is_string);
@@ -51,7 +51,7 @@ pub(super) fn read(message: Raw<'_>) -> Line {
         }
     }
     span.kind = kind_of(&span.parts);
-    Line { content: span, session: None }
+    Reading { content: span, session: None }
 }
 
 /// Whether a message shows what a command did.

@@ -1,0 +1,33 @@
+//! From the bytes of one record to what it says, for formats whose records are JSON objects.
+
+use spanvault_types::SpanContent;
+
+use crate::Unparsed;
+use crate::json::Raw;
+
+/// What one record says, and the session that it names.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) content: SpanContent,
+    /// `None`: the session of the record before.
+    pub(crate) session: Option<String>,
+}
+
+/// How a format reads one object. The answer depends on nothing but the object.
+pub(crate) type ReadObject = fn(Raw<'_>) -> Reading;
+
+/// Reads a record that is one JSON object.
+pub(crate) fn read_record(bytes: &[u8], read: ReadObject) -> Result<Reading, Unparsed> {
+    let raw = Raw::whole(utf8(bytes)?)?;
+    if raw.is_object() { Ok(read(raw)) } else { Err(Unparsed::NotAnObject) }
+}
+
+/// Reads what such a record says.
+pub(crate) fn read_content(bytes: &[u8], read: ReadObject) -> Result<SpanContent, Unparsed> {
+    read_record(bytes, read).map(|reading| reading.content)
+}
+
+/// The text that `bytes` are.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Unparsed> {
+    std::str::from_utf8(bytes).map_err(|error| Unparsed::NotUtf8 { at: error.valid_up_to() as u64 })
+}
