@@ -1,1 +1,3 @@
 //! Spanvault.
+
+pub mod ask;

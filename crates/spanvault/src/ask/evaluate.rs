@@ -1,0 +1,184 @@
+//! Evaluates queries: one pass over the transcripts that they are about, one transcript in memory at a time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::answer::Answer;
+use super::coverage::Ledger;
+use super::error::AskError;
+use super::find::{self, Ground};
+use super::originals::{AskSpan, Originals, Transcript, Within};
+use super::plan::{Finder, Plan};
+use super::query::Query;
+use super::reading::{Reading, Slot};
+use super::scope::Standing;
+use super::seek::Seeker;
+use super::settle::settle;
+
+/// The most bytes of originals that are read at once where only words are looked for.
+const STRETCH_BYTES_MAX: u64 = 4 << 20;
+
+/// Answers one query.
+///
+/// # Errors
+/// A query that makes no sense, a scope that names nothing that was recorded, or originals that cannot be listed.
+/// An original that cannot be read is no error: the answer says so.
+pub fn evaluate<O: Originals + ?Sized>(query: &Query, originals: &O) -> Result<Answer, AskError<O::Error>> {
+    let mut evaluation = Evaluation::new(query, originals)?;
+    run(&evaluation.within(), &mut [&mut evaluation], originals).map_err(AskError::Originals)?;
+    evaluation.finish(originals)
+}
+
+/// The answer to one of several queries, or what is wrong with it.
+pub type OneOfMany<E> = Result<Answer, AskError<E>>;
+
+/// Answers several queries, in their order. Queries about the same session and source share one pass over it, so
+/// that nothing is read for each of them anew.
+///
+/// # Errors
+/// Originals that cannot be listed. What is wrong with a single query stands in its place.
+pub fn evaluate_all<O: Originals + ?Sized>(
+    queries: &[Query],
+    originals: &O,
+) -> Result<Vec<OneOfMany<O::Error>>, O::Error> {
+    let mut evaluations: Vec<Result<Evaluation, AskError<O::Error>>> =
+        queries.iter().map(|query| Evaluation::new(query, originals)).collect();
+    let mut passes: BTreeMap<Within, Vec<&mut Evaluation>> = BTreeMap::new();
+    for evaluation in evaluations.iter_mut().flatten() {
+        let within = Within { record: None, ..evaluation.within() };
+        passes.entry(within).or_default().push(evaluation);
+    }
+    for (mut within, mut pass) in passes {
+        if let [only] = pass.as_slice() {
+            within = only.within();
+        }
+        run(&within, &mut pass, originals)?;
+    }
+    Ok(evaluations.into_iter().map(|evaluation| evaluation?.finish(originals)).collect())
+}
+
+/// A query on its way.
+struct Evaluation {
+    plan: Plan,
+    session: Option<Arc<str>>,
+    ledger: Ledger,
+    seekers: Vec<Seeker>,
+    transcripts: usize,
+}
+
+impl Evaluation {
+    fn new<O: Originals + ?Sized>(query: &Query, originals: &O) -> Result<Self, AskError<O::Error>> {
+        let plan = Plan::new(query)?;
+        let session = match &query.scope.session {
+            Some(name) => Some(originals.session(name).map_err(AskError::Originals)?),
+            None => None,
+        };
+        let seekers = plan.searches.iter().map(|search| Seeker::new(search.pick, &plan.get.get)).collect();
+        Ok(Self { plan, session, ledger: Ledger::default(), seekers, transcripts: 0 })
+    }
+
+    fn within(&self) -> Within {
+        Within {
+            session: self.session.clone(),
+            source: self.plan.scope.source.clone(),
+            record: self.plan.scope.record.clone(),
+        }
+    }
+
+    fn takes(&self, transcript: &Transcript) -> bool {
+        self.plan.scope.takes(transcript, self.session.as_ref())
+    }
+
+    fn standing(&self, span: &AskSpan) -> Standing {
+        self.plan.scope.standing(span, self.session.as_ref())
+    }
+
+    fn wants(&self, span: &AskSpan) -> bool {
+        self.plan.pairs_calls() || self.standing(span) != Standing::Out
+    }
+
+    fn feed<O: Originals + ?Sized>(&mut self, reading: &Reading, originals: &O) -> Result<(), O::Error> {
+        let standings: Vec<Standing> = reading.spans.iter().map(|span| self.standing(span)).collect();
+        for ((_at, span, slot), standing) in reading.iter().zip(&standings) {
+            if *standing != Standing::Out {
+                let searched = *standing == Standing::In && matches!(slot, Slot::Seen(_));
+                self.ledger.in_scope(span, searched);
+            }
+        }
+        let ground = Ground { reading, standings: &standings, transcript: self.transcripts };
+        for (search, seeker) in self.plan.searches.iter().zip(&mut self.seekers) {
+            let get = &self.plan.get;
+            match &search.finder {
+                Finder::Calls(filter) => find::calls(filter, get, ground, seeker),
+                Finder::Text(filter) => {
+                    find::text(filter, get, search.pick, ground, originals, seeker, &mut self.ledger)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish<O: Originals + ?Sized>(self, originals: &O) -> Result<Answer, AskError<O::Error>> {
+        if self.transcripts == 0 {
+            let scope = &self.plan.scope;
+            let named = [("source", &scope.source), ("record", &scope.record)];
+            if let Some((field, Some(value))) =
+                named.into_iter().rev().find(|(_field, value)| value.is_some())
+            {
+                return Err(AskError::NothingThere { field, value: value.clone() });
+            }
+        }
+        let sought = self.seekers.into_iter().map(Seeker::finish).collect();
+        settle(self.plan, self.ledger, sought, originals).map_err(AskError::Originals)
+    }
+}
+
+/// Hands every transcript within to those evaluations that take it.
+fn run<O: Originals + ?Sized>(
+    within: &Within,
+    evaluations: &mut [&mut Evaluation],
+    originals: &O,
+) -> Result<(), O::Error> {
+    for transcript in originals.transcripts(within)? {
+        let transcript = transcript?;
+        let mut takers: Vec<&mut Evaluation> = evaluations
+            .iter_mut()
+            .map(|evaluation| &mut **evaluation)
+            .filter(|e| e.takes(&transcript))
+            .collect();
+        if takers.is_empty() {
+            continue;
+        }
+        let whole = takers.iter().any(|taker| taker.plan.pairs_calls());
+        let mut rest = transcript.spans;
+        let mut before = 0;
+        loop {
+            let stretch = if whole { rest.len() } else { stretch_of(&rest) };
+            let later = rest.split_off(stretch);
+            let wanted = |span: &AskSpan| takers.iter().any(|taker| taker.wants(span));
+            let reading = Reading::read(rest, before, wanted, originals)?;
+            for taker in &mut takers {
+                taker.feed(&reading, originals)?;
+            }
+            before += stretch;
+            rest = later;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        for taker in takers {
+            taker.transcripts += 1;
+        }
+    }
+    Ok(())
+}
+
+/// How many of the first spans are read at once: at least one, and no more than fit the limit.
+fn stretch_of(spans: &[AskSpan]) -> usize {
+    let mut bytes = 0_u64;
+    let fitting = spans.iter().take_while(|span| {
+        bytes = bytes.saturating_add(span.bytes);
+        bytes <= STRETCH_BYTES_MAX
+    });
+    fitting.count().max(1).min(spans.len())
+}

@@ -1,0 +1,181 @@
+//! A transcript, or a stretch of one, read for evaluation.
+
+use std::cell::OnceCell;
+
+use spanvault_evidence::{At, CallEffect, FateReading, pair};
+use spanvault_types::{Call, Outcome, Part, PartBody, Position, SpanContent};
+
+use super::kinds::{PartKind, may_hold};
+use super::originals::{AskSpan, Originals, Sight, UnseenReason};
+
+/// The most unseen spans that are named for one call whose result they may hold.
+const CANDIDATES_MAX: usize = 8;
+
+/// Spans in source order with what can be seen of them.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// How many spans of the transcript stand before the first of these.
+    pub(super) before: usize,
+    pub(super) spans: Vec<AskSpan>,
+    slots: Vec<Slot>,
+    calls: OnceCell<Vec<ReadCall>>,
+}
+
+/// What was seen of a span.
+#[derive(Debug)]
+pub(super) enum Slot {
+    Seen(SpanContent),
+    Unseen {
+        reason: UnseenReason,
+        tombstone: Option<Position>,
+    },
+    /// Nobody wanted to look.
+    Skipped,
+}
+
+/// A call and what is certain of it.
+#[derive(Debug)]
+pub(super) struct ReadCall {
+    pub(super) call: At,
+    pub(super) effect: CallEffect,
+    pub(super) answer: CallAnswer,
+}
+
+/// What is certain of a call's result.
+#[derive(Debug)]
+pub(super) enum CallAnswer {
+    /// It is this one.
+    Result { at: At, fate: FateReading },
+    /// There is none.
+    None(FateReading),
+    /// It may stand in one of these spans, none of which can be seen.
+    InDoubt(Vec<usize>),
+}
+
+impl Reading {
+    /// Reads those of `spans` that are wanted.
+    pub(super) fn read<O: Originals + ?Sized>(
+        spans: Vec<AskSpan>,
+        before: usize,
+        wanted: impl Fn(&AskSpan) -> bool,
+        originals: &O,
+    ) -> Result<Self, O::Error> {
+        let slots = spans
+            .iter()
+            .map(|span| {
+                if !wanted(span) {
+                    return Ok(Slot::Skipped);
+                }
+                Ok(match originals.read(span)? {
+                    Sight::Seen(content) => Slot::Seen(content),
+                    Sight::Unseen { reason, tombstone } => Slot::Unseen { reason, tombstone },
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { before, spans, slots, calls: OnceCell::new() })
+    }
+
+    /// Every span with what was seen of it.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &AskSpan, &Slot)> {
+        self.spans.iter().zip(&self.slots).enumerate().map(|(at, (span, slot))| (at, span, slot))
+    }
+
+    pub(super) fn slot(&self, at: usize) -> Option<&Slot> {
+        self.slots.get(at)
+    }
+
+    pub(super) fn part(&self, at: At) -> Option<&Part> {
+        match self.slots.get(at.span)? {
+            Slot::Seen(content) => content.parts.get(at.part),
+            Slot::Unseen { .. } | Slot::Skipped => None,
+        }
+    }
+
+    pub(super) fn call(&self, at: At) -> Option<&Call> {
+        match &self.part(at)?.body {
+            PartBody::Call(call) => Some(call),
+            PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Result(_) => None,
+        }
+    }
+
+    pub(super) fn outcome(&self, at: At) -> Option<&Outcome> {
+        match &self.part(at)?.body {
+            PartBody::Result(outcome) => Some(outcome),
+            PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Call(_) => None,
+        }
+    }
+
+    /// The calls in source order. Needs the whole transcript, every span wanted.
+    pub(super) fn calls(&self) -> &[ReadCall] {
+        self.calls.get_or_init(|| self.pair())
+    }
+
+    fn pair(&self) -> Vec<ReadCall> {
+        let blanks: Vec<SpanContent> = self.spans.iter().map(blank).collect();
+        let contents: Vec<&SpanContent> = self
+            .slots
+            .iter()
+            .zip(&blanks)
+            .map(|(slot, blank)| match slot {
+                Slot::Seen(content) => content,
+                Slot::Unseen { .. } | Slot::Skipped => blank,
+            })
+            .collect();
+        let unseen: Vec<usize> = self
+            .iter()
+            .filter(|(_at, span, slot)| {
+                !matches!(slot, Slot::Seen(_)) && may_hold(span.kind, PartKind::Result)
+            })
+            .map(|(at, _span, _slot)| at)
+            .collect();
+        pair(&contents)
+            .into_iter()
+            .map(|paired| {
+                let candidates = self.rivals(paired.call, paired.result, &unseen);
+                let answer = match paired.result {
+                    _any if !candidates.is_empty() => CallAnswer::InDoubt(candidates),
+                    Some(at) => CallAnswer::Result { at, fate: paired.fate },
+                    None => CallAnswer::None(paired.fate),
+                };
+                ReadCall { call: paired.call, effect: paired.effect, answer }
+            })
+            .collect()
+    }
+
+    /// Those of `unseen`, spans that may hold calls and results, that could make the pairing of `call` with `result`
+    /// wrong.
+    ///
+    /// A result that names its call could only be another's if a call of the same id stood between. A call without a
+    /// result has none only if no unseen span after it can hold one. A pairing by order is moved by any unseen call
+    /// or result before it; and where results name no calls, a result may have been given to the wrong call.
+    fn rivals(&self, call: At, result: Option<At>, unseen: &[usize]) -> Vec<usize> {
+        let id = self.call(call).and_then(|call| call.id.as_ref());
+        let (after, before) = match result {
+            Some(at)
+                if id.is_some() && self.outcome(at).is_some_and(|outcome| outcome.call_id.as_ref() == id) =>
+            {
+                (Some(call.span), at.span)
+            }
+            Some(at) => (None, at.span),
+            None if id.is_some() => (Some(call.span), usize::MAX),
+            None => (None, usize::MAX),
+        };
+        unseen
+            .iter()
+            .copied()
+            .filter(|at| after.is_none_or(|after| *at > after) && *at < before)
+            .take(CANDIDATES_MAX)
+            .collect()
+    }
+}
+
+/// What stands for a span that cannot be seen: who spoke, and nothing said.
+fn blank(span: &AskSpan) -> SpanContent {
+    SpanContent {
+        role: span.role,
+        kind: span.kind,
+        timestamp_ms: span.timestamp_ms,
+        event_key: None,
+        parts: Vec::new(),
+    }
+}

@@ -1,0 +1,1 @@
+//! Behaviour of `ask`, over transcripts held in memory.
