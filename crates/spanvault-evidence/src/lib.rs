@@ -4,16 +4,46 @@
 //! be seen through is *opaque* or *unknown*, never harmless. Start with [`atoms`] for one span and [`pair`] for
 //! a record.
 
+mod admission;
 mod atom;
+mod checkpoint;
 mod class;
+mod denial;
+mod digest;
 mod effect;
 mod fate;
+mod ledger;
+mod line;
+mod liveness;
+mod manifest;
+mod negative;
+mod obligation;
+mod omission;
 mod pairing;
+mod pending;
+mod place;
+mod promise;
+mod prose;
+mod reading;
+mod shell;
+mod summarize;
 mod tokens;
+mod verb;
 
+pub use admission::{Admission, SummarySources, admit};
 pub use atom::{Atom, AtomKind, atoms, atoms_of_text};
+pub use checkpoint::{Checkpoint, checkpoint};
 pub use class::{as_read_by_gate, class_of_call, classes};
+pub use digest::{DIGEST_LINES_MAX, DIGEST_TOKENS_MAX, Digest, DigestInput, DigestTooLong, digest};
 pub use effect::{CallEffect, Effect, effect_of};
 pub use fate::{Fate, FateReading, exit_code_of, fate_of, is_empty_result};
+pub use liveness::{CarriedMark, LiveMark, live};
+pub use manifest::ManifestError;
+pub use negative::{Negative, NegativeKind};
+pub use obligation::Obligation;
+pub use omission::{Detail, Manifest, NUMBERS_SHOWN_MAX, Shown};
 pub use pairing::{At, PairedCall, pair};
+pub use reading::{SessionReading, SpanReading, SpanText, read_session};
+pub use summarize::{source_text, summarize};
 pub use tokens::{tokens_of_bytes, tokens_of_span};
+pub use verb::ObligationKind;

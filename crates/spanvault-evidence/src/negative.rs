@@ -1,0 +1,222 @@
+//! Negative results: a call that failed, or a search that found nothing, and what later absorbs it.
+
+use std::collections::HashMap;
+
+use spanvault_types::{ByteRange, Call, Outcome, Part, PartBody};
+
+use crate::denial::failure_line;
+use crate::obligation::command_of;
+use crate::place::Places;
+use crate::prose::names;
+use crate::shell::{Simple, simple_commands};
+use crate::{At, Effect, Fate, PairedCall, exit_code_of, is_empty_result};
+
+/// How a result is negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NegativeKind {
+    /// The call failed.
+    Failed,
+    /// The call was rejected or never started.
+    NotExecuted,
+    /// A search found nothing.
+    FoundNothing,
+}
+
+impl NegativeKind {
+    /// The words that JSON and people see.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::NotExecuted => "not executed",
+            Self::FoundNothing => "found nothing",
+        }
+    }
+}
+
+/// A negative result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Negative {
+    /// How.
+    pub kind: NegativeKind,
+    /// Where the words that say it stand in the original.
+    pub range: ByteRange,
+    /// The words that say it, decoded; empty where the result is.
+    pub words: String,
+    /// The call.
+    pub call: At,
+    /// The later span in which a call with the same tool and target, or the same search, succeeded.
+    pub succeeded_in: Option<usize>,
+    /// The last span of the same turn in which the agent says so, naming what was looked for. It absorbs the
+    /// result only while that span stays in the context.
+    pub denied_in: Option<usize>,
+}
+
+/// How many bytes of a result's words are shown.
+const WORDS_BYTES_MAX: usize = 160;
+
+/// Reads what is negative in a result.
+pub(crate) fn negative(
+    call: &Call,
+    paired: &PairedCall,
+    part: &Part,
+    outcome: &Outcome,
+    original: &[u8],
+) -> Option<Negative> {
+    let kind = kind_of(call, paired, outcome)?;
+    let line = failure_line(&outcome.text)
+        .or_else(|| outcome.text.lines().find(|line| !line.trim().is_empty()))
+        .unwrap_or("");
+    let start = line.as_ptr() as usize - outcome.text.as_ptr() as usize;
+    let mut end = line.len().min(WORDS_BYTES_MAX);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    let range =
+        if end == 0 { part.range } else { Places::new(part, &outcome.text, original).of(start..start + end) };
+    let words = line[..end].trim().to_owned();
+    Some(Negative { kind, range, words, call: paired.call, succeeded_in: None, denied_in: None })
+}
+
+fn kind_of(call: &Call, paired: &PairedCall, outcome: &Outcome) -> Option<NegativeKind> {
+    if !paired.fate.executed {
+        return Some(NegativeKind::NotExecuted);
+    }
+    let searches = is_search(call, paired);
+    // grep and its kin say "nothing" by exit status 1.
+    let empty =
+        is_empty_result(call, outcome) || (exit_code_of(outcome) == Some(1) && outcome.text.len() < 80);
+    if searches && empty {
+        return Some(NegativeKind::FoundNothing);
+    }
+    let reports_failure = || {
+        paired.effect.is_check && failure_line(&outcome.text).is_some_and(|line| !line.contains("0 issues"))
+    };
+    (paired.fate.fate == Fate::Failed || reports_failure()).then_some(NegativeKind::Failed)
+}
+
+fn is_search(call: &Call, paired: &PairedCall) -> bool {
+    if let Some(command) = command_of(call) {
+        let searches = ["grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "ls", "locate", "which"];
+        return paired.effect.effect == Effect::Reads
+            && simple_commands(command).iter().any(|simple| {
+                searches.contains(&simple.program())
+                    || (simple.program() == "git" && simple.operands().next() == Some("grep"))
+            });
+    }
+    paired.effect.effect == Effect::Reads
+}
+
+/// What a call asks for, so that a later call that asks for the same is known: same tool and target, or same search.
+pub(crate) fn targets(call: &Call, paired: &PairedCall) -> Vec<String> {
+    if let Some(command) = command_of(call) {
+        return simple_commands(command).iter().map(target_of_command).collect();
+    }
+    let text = |keys: &[&str]| keys.iter().find_map(|key| call.args.get(key)?.as_str());
+    let target = match text(&["pattern", "query", "regex", "q", "search_term"]) {
+        Some(search) => search.to_owned(),
+        None => match paired.effect.paths.first() {
+            Some(path) => path.clone(),
+            None => call.args.to_string(),
+        },
+    };
+    vec![format!("{}\0{target}", call.tool)]
+}
+
+/// A check is asked for again by the same program and subcommand with the same or wider operands; anything
+/// else only by the same words.
+fn target_of_command(simple: &Simple) -> String {
+    let mut words = simple.words.clone();
+    words.retain(|word| {
+        !matches!(word.as_str(), "-v" | "-q" | "--verbose" | "--quiet" | "-race" | "-count=1")
+    });
+    format!("$\0{}", words.join(" "))
+}
+
+/// Negatives of a session that nothing absorbed yet.
+#[derive(Debug, Default)]
+pub(crate) struct Unabsorbed {
+    by_target: HashMap<String, Vec<(usize, usize)>>,
+    /// By what the call and its result name, in this turn.
+    by_name: HashMap<String, Vec<(usize, usize)>>,
+}
+
+impl Unabsorbed {
+    pub(crate) fn begin_turn(&mut self) {
+        self.by_name.clear();
+    }
+
+    /// Enters a negative: the `place`th of `span`.
+    pub(crate) fn enter(
+        &mut self,
+        span: usize,
+        place: usize,
+        call: &Call,
+        targets: Vec<String>,
+        negative: &Negative,
+    ) {
+        for target in targets {
+            self.by_target.entry(target).or_default().push((span, place));
+        }
+        let args = strings(&call.args);
+        for name in args.iter().flat_map(|text| names(text)).chain(names(&negative.words)).take(64) {
+            self.by_name.entry(name.to_owned()).or_default().push((span, place));
+        }
+    }
+
+    /// A call that succeeded: the negatives that it absorbs.
+    pub(crate) fn succeeded(&mut self, targets: &[String]) -> Vec<(usize, usize)> {
+        targets.iter().filter_map(|target| self.by_target.remove(target)).flatten().collect()
+    }
+
+    /// A sentence of the agent that denies something: the negatives of this turn that it speaks of.
+    pub(crate) fn denied(&self, sentence: &str) -> Vec<(usize, usize)> {
+        let mut found: Vec<_> =
+            names(sentence).filter_map(|name| self.by_name.get(name)).flatten().copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// The short strings among the arguments of a call; long ones are content, not names.
+pub(crate) fn strings(args: &serde_json::Value) -> Vec<&str> {
+    const LONG: usize = 512;
+    let mut found = Vec::new();
+    let mut left = vec![args];
+    while let Some(value) = left.pop() {
+        match value {
+            serde_json::Value::String(text) if text.len() <= LONG => found.push(text.as_str()),
+            serde_json::Value::Array(items) => left.extend(items.iter().rev()),
+            serde_json::Value::Object(fields) => left.extend(fields.values().rev()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a result, by its own words, is negative or empty: the flag of the span, wider than [`Negative`].
+pub(crate) fn result_is_negative(call: Option<(&Call, &PairedCall)>, outcome: &Outcome) -> bool {
+    if outcome.is_error == Some(true)
+        || outcome.executed == Some(false)
+        || exit_code_of(outcome).is_some_and(|code| code != 0)
+    {
+        return true;
+    }
+    let Some((call, paired)) = call else { return outcome.text.trim().is_empty() };
+    if paired.fate.fate == Fate::Failed || is_empty_result(call, outcome) {
+        return true;
+    }
+    if failure_line(&outcome.text).is_some() && (paired.effect.is_check || command_of(call).is_some()) {
+        return true;
+    }
+    let short = outcome.text.len() < 300 && outcome.text.lines().count() <= 3;
+    short && crate::denial::denies(&outcome.text)
+}
+
+/// Finds the part of a call or result.
+pub(crate) fn call_at<'a>(part: Option<&'a Part>) -> Option<&'a Call> {
+    match &part?.body {
+        PartBody::Call(call) => Some(call),
+        PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Result(_) => None,
+    }
+}

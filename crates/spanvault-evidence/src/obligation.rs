@@ -1,0 +1,221 @@
+//! What a span owes: promises in an agent's words, pending items of summaries and task lists, calls whose
+//! result is due. Users open none, and what is done inside the same span is not owed.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use spanvault_types::{ByteRange, Call, Part, PartBody, Role, SpanContent};
+
+use crate::pending::pending_items;
+use crate::place::Places;
+use crate::promise::{Promise, promises};
+use crate::verb::{Acts, ObligationKind};
+use crate::{CallEffect, Effect};
+
+/// Something promised or pending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obligation {
+    /// What kind of act would carry it out.
+    pub kind: ObligationKind,
+    /// Where its words stand in the original.
+    pub range: ByteRange,
+    /// Its words, decoded.
+    pub words: String,
+    /// The later span that carried it out, dropped it or recorded its end.
+    pub discharged_by: Option<usize>,
+    /// The span that says the same again before anything was done: that one owes it from there on.
+    pub restated_by: Option<usize>,
+}
+
+impl Obligation {
+    /// Whether it is still owed, and owed here.
+    pub const fn is_open(&self) -> bool {
+        self.discharged_by.is_none() && self.restated_by.is_none()
+    }
+}
+
+/// An obligation on its way into the ledger.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) obligation: Obligation,
+    pub(crate) acts: Acts,
+    /// Thought, not said.
+    pub(crate) thought: bool,
+    /// The item of a task list, by which a later state of the list knows it again.
+    pub(crate) task: Option<String>,
+}
+
+/// What the words of a span promise. Calls without a result are added by the reader, who knows the pairs.
+pub(crate) fn opened(content: &SpanContent, original: &[u8], calls: &[(usize, Acts)]) -> Vec<Opened> {
+    let mut found = Vec::new();
+    for (number, part) in content.parts.iter().enumerate() {
+        match &part.body {
+            PartBody::Text(text) if content.role == Role::Assistant => {
+                let speaks_on = says_more(&content.parts[number + 1..]);
+                let owed = owed(text, promises(text), calls, speaks_on);
+                found.extend(placed(part, text, original, owed, false));
+            }
+            PartBody::Thinking(text) => {
+                let speaks_on = says_more(&content.parts[number + 1..]);
+                let owed = owed(text, promises(text), calls, speaks_on);
+                found.extend(placed(part, text, original, owed, true));
+            }
+            PartBody::Summary(text) => {
+                found.extend(placed(part, text, original, pending_items(text), false));
+            }
+            PartBody::Call(call) => found.extend(task_items(part, call, original)),
+            PartBody::Text(_) | PartBody::Result(_) => {}
+        }
+    }
+    found
+}
+
+fn says_more(later: &[Part]) -> bool {
+    later
+        .iter()
+        .any(|part| matches!(&part.body, PartBody::Text(text) if text.chars().any(char::is_alphanumeric)))
+}
+
+/// The promises that are not done inside the same span.
+fn owed(text: &str, promises: Vec<Promise>, calls: &[(usize, Acts)], speaks_on: bool) -> Vec<Promise> {
+    let begins = promises.iter().any(|promise| promise.begins);
+    let done_here = |promise: &Promise| {
+        let by_call = calls.iter().any(|(_, acts)| acts.meets(promise.acts));
+        if by_call && (promise.begins || !begins) {
+            return true;
+        }
+        if promise.acts.meets(Acts::SPEAK.and(Acts::THINK)) && (promise.words_follow || speaks_on) {
+            return true;
+        }
+        let to_reader = || {
+            let words = text[promise.range.clone()].to_lowercase();
+            promise.acts.meets(Acts::ASK)
+                || words.split(|c: char| !c.is_alphabetic()).any(|word| word == "you" || word == "your")
+        };
+        promise.asks_later && promise.acts.meets(Acts::ASK.and(Acts::LOOK)) && to_reader()
+    };
+    promises.into_iter().filter(|promise| !done_here(promise)).collect()
+}
+
+fn placed<'a>(
+    part: &'a Part,
+    text: &'a str,
+    original: &'a [u8],
+    promises: Vec<Promise>,
+    thought: bool,
+) -> impl Iterator<Item = Opened> + use<'a> {
+    let mut places = Places::new(part, text, original);
+    promises.into_iter().map(move |promise| {
+        let words = text[promise.range.clone()].to_owned();
+        let acts = acts_in(text, &promise);
+        let obligation = owing(promise.acts.kind(), places.of(promise.range), words);
+        Opened { obligation, acts, thought, task: None }
+    })
+}
+
+/// The acts of a promise; one that speaks of the agent's task list is also kept by a call that changes it.
+fn acts_in(text: &str, promise: &Promise) -> Acts {
+    let words = text[promise.range.clone()].to_lowercase();
+    let about_tasks = ["todo", "to-do", "task list", "the plan"].iter().any(|name| words.contains(name));
+    if about_tasks { promise.acts.and(Acts::TASKS) } else { promise.acts }
+}
+
+pub(crate) fn owing(kind: ObligationKind, range: ByteRange, words: String) -> Obligation {
+    Obligation { kind, range, words, discharged_by: None, restated_by: None }
+}
+
+/// The state of a task list that a call writes: its items, and whether each is still to be done.
+pub(crate) fn task_list(call: &Call) -> Option<Vec<(String, bool)>> {
+    let name = call.tool.to_lowercase();
+    if !(name.contains("todo") || name.contains("plan") || name.contains("task")) {
+        return None;
+    }
+    let items = ["todos", "plan", "items", "tasks"].iter().find_map(|key| call.args.get(key)?.as_array())?;
+    let read = |item: &Value| {
+        let words = ["content", "step", "title", "subject", "task", "text", "description"]
+            .iter()
+            .find_map(|key| item.get(key)?.as_str())?;
+        let status = item.get("status")?.as_str()?.to_lowercase();
+        Some((words.to_owned(), !is_over(&status)))
+    };
+    items.iter().map(read).collect()
+}
+
+pub(crate) fn is_over(status: &str) -> bool {
+    ["complete", "done", "cancel", "delete", "skip", "fail", "reject"].iter().any(|end| status.contains(end))
+}
+
+fn task_items(part: &Part, call: &Call, original: &[u8]) -> Vec<Opened> {
+    let single = || {
+        let name = call.tool.to_lowercase().replace('_', "");
+        let subject = call.args.get("subject").or_else(|| call.args.get("content"))?.as_str()?;
+        (name == "taskcreate" || name == "todoadd").then(|| vec![(subject.to_owned(), true)])
+    };
+    let Some(items) = task_list(call).or_else(single) else { return Vec::new() };
+    let pending = items.into_iter().filter(|(_, pending)| *pending);
+    pending
+        .map(|(words, _)| {
+            let all: Range<usize> = 0..words.len();
+            let value = Part { encoding: spanvault_types::Encoding::JsonValue, ..part.clone() };
+            let range = Places::new(&value, &words, original).of(all);
+            let acts = crate::pending::acts_of_item(&words);
+            Opened {
+                obligation: owing(acts.kind(), range, words.clone()),
+                acts,
+                thought: false,
+                task: Some(words),
+            }
+        })
+        .collect()
+}
+
+/// Which acts a call carries out.
+pub(crate) fn acts_of_call(call: &Call, effect: &CallEffect) -> Acts {
+    let name = call.tool.to_lowercase();
+    let command = command_of(call);
+    if task_list(call).is_some()
+        || name.starts_with("todo")
+        || matches!(name.as_str(), "taskcreate" | "taskupdate" | "update_plan")
+    {
+        return Acts::TASKS.and(Acts::THINK);
+    }
+    let mut acts = Acts::THINK;
+    if command.is_some() || effect.is_check {
+        acts = acts.and(Acts::LOOK).and(Acts::RUN);
+    }
+    acts = acts.and(match effect.effect {
+        Effect::Reads => Acts::LOOK,
+        Effect::Mutates => Acts::CHANGE,
+        Effect::External => Acts::CHANGE.and(Acts::COMMIT),
+        Effect::Opaque => Acts::LOOK.and(Acts::RUN).and(Acts::CHANGE),
+    });
+    let commits = |word: &str| {
+        [
+            "commit", "push", "merge", "tag", "rebase", "publish", "release", "pull", "amend", "stash", "pr",
+            "add",
+        ]
+        .contains(&word)
+    };
+    let words = command.map_or(name.as_str(), |command| command);
+    let git = command.is_none() || words.contains("git") || words.contains("gh ") || words.contains("hub ");
+    if git && words.split(|c: char| !c.is_alphanumeric()).any(commits) {
+        acts = acts.and(Acts::COMMIT);
+    }
+    if ["ask", "question", "clarif", "confirm"].iter().any(|word| name.contains(word))
+        || name == "exitplanmode"
+    {
+        acts = acts.and(Acts::ASK).and(Acts::SPEAK);
+    }
+    if ["message", "finish", "respond", "reply", "email", "submit", "report"]
+        .iter()
+        .any(|word| name.contains(word))
+    {
+        acts = acts.and(Acts::SPEAK);
+    }
+    acts
+}
+
+/// The command line or program that a call runs, where it is such a call.
+pub(crate) fn command_of(call: &Call) -> Option<&str> {
+    ["command", "cmd", "script", "code"].iter().find_map(|key| call.args.get(key)?.as_str())
+}

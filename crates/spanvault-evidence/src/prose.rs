@@ -1,0 +1,214 @@
+//! Cuts prose into sentences and words. Fenced code, quoted lines and tables are skipped: they are not the
+//! speaker's own words. What stands in backticks or double quotes is one opaque word.
+
+use std::ops::Range;
+
+/// A sentence of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sentence {
+    /// Where it stands in the text, list markers and emphasis left out at its head.
+    pub(crate) range: Range<usize>,
+    /// Whether it begins its line.
+    pub(crate) starts_line: bool,
+    /// Whether it is an item of a list.
+    pub(crate) item: bool,
+}
+
+/// The sentences of `text`, in order.
+pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let bare = line.trim_start();
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            fenced = !fenced;
+        } else if !fenced && !bare.starts_with(['>', '|']) {
+            cut_line(text, start..at, &mut found);
+        }
+    }
+    found
+}
+
+fn cut_line(text: &str, line: Range<usize>, found: &mut Vec<Sentence>) {
+    let (head, item) = head_of_line(&text[line.clone()]);
+    let mut start = line.start + head;
+    let mut starts_line = true;
+    let mut opaque: Option<char> = None;
+    let bytes = text.as_bytes();
+    for (offset, c) in text[start..line.end].char_indices() {
+        let at = line.start + head + offset;
+        match (c, opaque) {
+            ('`' | '"', Some(open)) if open == c => opaque = None,
+            ('”', Some('“')) => opaque = None,
+            ('`' | '"' | '“', None) => opaque = Some(c),
+            ('.' | '!' | '?' | ':' | ';' | '。' | '！' | '？' | '：', None) => {
+                let end = at + c.len_utf8();
+                let closes = bytes
+                    .get(end)
+                    .is_none_or(|next| matches!(next, b' ' | b'\n' | b'\r' | b'\t' | b'*' | b'_' | b')'));
+                if closes || !c.is_ascii() {
+                    push(text, start..end, starts_line, item, found);
+                    start = end;
+                    starts_line = false;
+                }
+            }
+            _ => {}
+        }
+    }
+    push(text, start..line.end, starts_line, item, found);
+}
+
+fn push(text: &str, range: Range<usize>, starts_line: bool, item: bool, found: &mut Vec<Sentence>) {
+    let words = &text[range.clone()];
+    let trimmed = words.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | ')' | '('));
+    if trimmed.is_empty() {
+        return;
+    }
+    let start = range.start + (trimmed.as_ptr() as usize - words.as_ptr() as usize);
+    found.push(Sentence { range: start..start + trimmed.len(), starts_line, item });
+}
+
+/// The length of indentation, list marker, check box and heading marks at the head of a line, and whether it
+/// is an item of a list.
+fn head_of_line(line: &str) -> (usize, bool) {
+    let mut rest = line.trim_start();
+    let mut item = false;
+    if let Some(after) = rest.strip_prefix(['-', '*', '+', '•']).filter(|after| after.starts_with(' ')) {
+        rest = after.trim_start();
+        item = true;
+    } else {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let after = rest[digits..].strip_prefix(['.', ')']).filter(|after| after.starts_with(' '));
+        if let Some(after) = after.filter(|_| (1..=3).contains(&digits)) {
+            rest = after.trim_start();
+            item = true;
+        }
+    }
+    for check_box in ["[ ] ", "[x] ", "[X] "] {
+        if let Some(after) = rest.strip_prefix(check_box) {
+            rest = after.trim_start();
+        }
+    }
+    rest = rest.trim_start_matches('#').trim_start();
+    (line.len() - rest.len(), item)
+}
+
+/// A word of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// Where it stands in the text.
+    pub(crate) range: Range<usize>,
+    /// In lower case, with straight apostrophes. Empty where it is opaque: a code span or a quotation.
+    pub(crate) lower: String,
+    /// Whether a comma, a dash or a bracket stands before it.
+    pub(crate) after_break: bool,
+}
+
+/// The words of a sentence.
+pub(crate) fn words(text: &str, sentence: &Range<usize>) -> Vec<Word> {
+    let mut found = Vec::new();
+    let mut chars = text[sentence.clone()].char_indices().map(|(at, c)| (sentence.start + at, c)).peekable();
+    let mut after_break = false;
+    while let Some((start, c)) = chars.next() {
+        let closing = match c {
+            '`' | '"' => Some(c),
+            '“' => Some('”'),
+            _ => None,
+        };
+        if let Some(closing) = closing {
+            let mut end = start + c.len_utf8();
+            for (at, c) in chars.by_ref() {
+                end = at + c.len_utf8();
+                if c == closing {
+                    break;
+                }
+            }
+            found.push(Word { range: start..end, lower: String::new(), after_break });
+            after_break = false;
+        } else if c.is_alphanumeric() || c == '_' {
+            let mut end = start + c.len_utf8();
+            while let Some(&(at, c)) = chars.peek() {
+                if !(c.is_alphanumeric() || matches!(c, '_' | '\'' | '’' | '-' | '.' | '/')) {
+                    break;
+                }
+                end = at + c.len_utf8();
+                chars.next();
+            }
+            let word = text[start..end].trim_end_matches(['.', '-', '\'', '’', '/']);
+            let lower = word.to_lowercase().replace('’', "'");
+            found.push(Word { range: start..start + word.len(), lower, after_break });
+            after_break = false;
+        } else if matches!(c, ',' | '(' | '—' | '–' | '-' | ':' | ';') {
+            after_break = true;
+        }
+    }
+    found
+}
+
+/// Names in a text that are worth matching: words with a digit, an underscore, an inner capital, a dot or a
+/// slash, each path also by its last component.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | '#' | '@' | '~')))
+        .map(|word| word.trim_matches(['.', '-', '/', '@']))
+        .filter(|word| is_name(word))
+        .flat_map(|word| {
+            let last = word.rsplit('/').next().filter(|last| last.len() < word.len() && last.len() > 2);
+            std::iter::once(word).chain(last)
+        })
+}
+
+fn is_name(word: &str) -> bool {
+    if word.len() < 3 || word.len() > 200 {
+        return false;
+    }
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let inner_capital = word.chars().skip(1).any(char::is_uppercase) && word.chars().any(char::is_lowercase);
+    let joined = word.chars().skip(1).any(|c| matches!(c, '_' | '.' | '/'));
+    (letters > 0 && (digits > 0 || inner_capital || joined)) || digits >= 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<&str> {
+        sentences(text).into_iter().map(|s| &text[s.range]).collect()
+    }
+
+    #[test]
+    fn sentences_end_at_stops_that_are_followed_by_space_and_not_inside_names() {
+        let text = "Read `a. b` in conf.yaml. Then v1.2 works! **Done:** yes";
+        assert_eq!(cut(text), ["Read `a. b` in conf.yaml.", "Then v1.2 works!", "Done:", "yes"]);
+    }
+
+    #[test]
+    fn fenced_code_quoted_lines_and_tables_are_not_prose() {
+        assert_eq!(cut("a\n```\nlet me run it\n```\n> I'll do it\n| I will |\nb"), ["a", "b"]);
+    }
+
+    #[test]
+    fn list_markers_and_headings_are_left_out() {
+        assert_eq!(
+            cut("## Next\n- [ ] one\n 12. two\n3.5 is a number"),
+            ["Next", "one", "two", "3.5 is a number"]
+        );
+    }
+
+    #[test]
+    fn quotations_are_one_opaque_word() {
+        let text = "I’ll check `let me run` now";
+        let lower: Vec<_> = words(text, &(0..text.len())).into_iter().map(|w| w.lower).collect();
+        assert_eq!(lower, ["i'll", "check", "", "now"]);
+    }
+
+    #[test]
+    fn names_are_words_that_plain_prose_does_not_have() {
+        let found: Vec<_> =
+            names("fix TestResume in /etc/app/conf.yaml, then call it 42 or 2024 times").collect();
+        assert_eq!(found, ["TestResume", "etc/app/conf.yaml", "conf.yaml", "2024"]);
+    }
+}

@@ -1,0 +1,332 @@
+//! Reads a session as a whole: its calls and their results, classes, promises and what became of them,
+//! negative results and what absorbed them. One pass over the spans; nothing is decided here.
+
+use std::collections::HashMap;
+
+use spanvault_types::{Call, EvidentialClass, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
+
+use crate::denial::{denials, denies};
+use crate::ledger::{Ledger, Settled};
+use crate::negative::{Negative, Unabsorbed, negative, result_is_negative, strings, targets};
+use crate::obligation::{Obligation, Opened, acts_of_call, is_over, opened, owing, task_list};
+use crate::promise::asks;
+use crate::prose::{sentences, words};
+use crate::verb::{Acts, ObligationKind};
+use crate::{At, Fate, PairedCall, as_read_by_gate, atoms, classes, pair, tokens_of_span};
+
+/// A span as its importer read it, and its bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct SpanText<'a> {
+    /// What it says.
+    pub content: &'a SpanContent,
+    /// Its exact bytes.
+    pub original: &'a [u8],
+}
+
+/// What a session says, span by span.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionReading {
+    /// Its calls, in source order.
+    pub calls: Vec<PairedCall>,
+    /// Its spans.
+    pub spans: Vec<SpanReading>,
+}
+
+/// What one span says, owes and settles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpanReading {
+    /// The class; a result has that of its call.
+    pub class: EvidentialClass,
+    /// The class as the gate reads it.
+    pub read_as: EvidentialClass,
+    /// Whether the span itself denies something, or reports a failure or nothing.
+    pub negative: bool,
+    /// What it promises and leaves pending, whatever became of it.
+    pub opens: Vec<Obligation>,
+    /// Earlier spans that it discharged something of, ascending.
+    pub discharges: Vec<usize>,
+    /// Its negative results, whatever absorbed them.
+    pub negatives: Vec<Negative>,
+    /// Estimated tokens of what a model reads in it.
+    pub tokens: u64,
+}
+
+/// Reads the spans of one session, in order.
+pub fn read_session(spans: &[SpanText<'_>]) -> SessionReading {
+    let contents: Vec<_> = spans.iter().map(|span| span.content).collect();
+    let calls = pair(&contents);
+    let classes = classes(&contents, &calls);
+    let mut reader = Reader::new(spans, &calls);
+    for at in 0..spans.len() {
+        reader.span(at);
+    }
+    let read = reader.finish();
+    let spans = spans
+        .iter()
+        .zip(classes)
+        .zip(read)
+        .map(|((span, class), read)| {
+            let narrative = class == EvidentialClass::Narrative;
+            let detailed = narrative && (read.negative || !atoms(span.content, span.original).is_empty());
+            SpanReading {
+                class,
+                read_as: as_read_by_gate(class, detailed, !read.opens.is_empty()),
+                tokens: tokens_of_span(span.content),
+                negative: read.negative,
+                opens: read.opens,
+                discharges: read.discharges,
+                negatives: read.negatives,
+            }
+        })
+        .collect();
+    SessionReading { calls, spans }
+}
+
+#[derive(Debug, Default)]
+struct Read {
+    negative: bool,
+    opens: Vec<Obligation>,
+    discharges: Vec<usize>,
+    negatives: Vec<Negative>,
+}
+
+struct Reader<'a> {
+    spans: &'a [SpanText<'a>],
+    calls: &'a [PairedCall],
+    call_of: HashMap<At, usize>,
+    result_of: HashMap<At, usize>,
+    read: Vec<Read>,
+    ledger: Ledger,
+    unabsorbed: Unabsorbed,
+    /// The conversation spans before this one.
+    ordinal: u64,
+    /// Calls of this turn whose result is due: the obligation's place.
+    unanswered: Vec<(usize, usize)>,
+    /// Items of the agent's task list by the number that the tool gave them.
+    tasks: HashMap<String, String>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(spans: &'a [SpanText<'a>], calls: &'a [PairedCall]) -> Self {
+        Self {
+            spans,
+            calls,
+            call_of: calls.iter().enumerate().map(|(number, paired)| (paired.call, number)).collect(),
+            result_of: calls
+                .iter()
+                .enumerate()
+                .filter_map(|(number, paired)| Some((paired.result?, number)))
+                .collect(),
+            read: spans.iter().map(|_| Read::default()).collect(),
+            ledger: Ledger::default(),
+            unabsorbed: Unabsorbed::default(),
+            ordinal: 0,
+            unanswered: Vec::new(),
+            tasks: HashMap::new(),
+        }
+    }
+
+    fn span(&mut self, at: usize) {
+        let SpanText { content, original } = self.spans[at];
+        if !content.kind.is_conversation() {
+            return;
+        }
+        self.ordinal += 1;
+        if begins_turn(content) {
+            self.turn(at, content);
+        }
+        let mut opens = opened(content, original, &self.acts(at, content));
+        for (number, part) in content.parts.iter().enumerate() {
+            let here = At { span: at, part: number };
+            match &part.body {
+                PartBody::Call(call) => self.call(here, call, part, &mut opens),
+                PartBody::Result(outcome) => self.result(here, part, outcome),
+                PartBody::Text(text) if content.role == Role::Assistant => self.statement(at, text),
+                PartBody::Text(text) | PartBody::Thinking(text) => self.read[at].negative |= denies(text),
+                PartBody::Summary(text) => self.read[at].negative |= denies(text),
+            }
+        }
+        self.ledger.open(at, self.ordinal, &opens);
+        self.read[at].opens = opens.into_iter().map(|opened| opened.obligation).collect();
+    }
+
+    fn turn(&mut self, at: usize, content: &SpanContent) {
+        self.ledger.begin_turn();
+        self.unabsorbed.begin_turn();
+        // An interrupt ends the calls that were under way; a mere message does not.
+        if is_abort(content) {
+            for (span, place) in std::mem::take(&mut self.unanswered) {
+                self.read[span].opens[place].discharged_by = Some(at);
+                self.read[at].discharges.push(span);
+            }
+        }
+    }
+
+    /// The acts of the calls of a span, which may do at once what its words announce.
+    fn acts(&self, at: usize, content: &SpanContent) -> Vec<(usize, Acts)> {
+        let acts = |(number, part): (usize, &Part)| {
+            let PartBody::Call(call) = &part.body else { return None };
+            let paired = &self.calls[*self.call_of.get(&At { span: at, part: number })?];
+            Some((number, acts_of_call(call, &paired.effect)))
+        };
+        content.parts.iter().enumerate().filter_map(acts).collect()
+    }
+
+    fn call(&mut self, at: At, call: &Call, part: &Part, opens: &mut Vec<Opened>) {
+        let Some(paired) = self.call_of.get(&at).map(|number| &self.calls[*number]) else { return };
+        if paired.result.is_none() && paired.fate.executed {
+            self.unanswered.push((at.span, opens.len()));
+            let obligation = owing(ObligationKind::Result, part.range, call.tool.clone());
+            opens.push(Opened { obligation, acts: Acts::NONE, thought: false, task: None });
+        }
+        if paired.result.is_some() && paired.fate.fate != Fate::Failed {
+            self.ledger.call(
+                at.span,
+                self.ordinal,
+                acts_of_call(call, &paired.effect),
+                strings(&call.args).into_iter(),
+            );
+            for absorbed in self.unabsorbed.succeeded(&targets(call, paired)) {
+                let (span, place) = absorbed;
+                self.read[span].negatives[place].succeeded_in = Some(at.span);
+            }
+            self.tasks_of(at.span, call, paired);
+        }
+    }
+
+    fn tasks_of(&mut self, span: usize, call: &Call, paired: &PairedCall) {
+        if let Some(items) = task_list(call) {
+            self.ledger.task_list(span, &items);
+        }
+        let argument = |names: [&str; 2]| names.iter().find_map(|name| call.args.get(name)?.as_str());
+        if let Some(subject) = argument(["subject", "content"]) {
+            let number = paired.result.and_then(|result| number_in(self.outcome(result)?));
+            self.tasks.extend(number.map(|number| (number, subject.to_owned())));
+        }
+        if let (Some(id), Some(status)) = (argument(["taskId", "task_id"]), argument(["status", "state"])) {
+            if let Some(words) = self.tasks.get(id).filter(|_| is_over(&status.to_lowercase())) {
+                self.ledger.task_over(span, words);
+            }
+        }
+    }
+
+    fn outcome(&self, at: At) -> Option<&'a Outcome> {
+        match &self.spans.get(at.span)?.content.parts.get(at.part)?.body {
+            PartBody::Result(outcome) => Some(outcome),
+            PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Call(_) => None,
+        }
+    }
+
+    fn result(&mut self, at: At, part: &'a Part, outcome: &'a Outcome) {
+        let paired = self.result_of.get(&at).map(|number| &self.calls[*number]);
+        let call = paired.and_then(|paired| {
+            let part = self.spans.get(paired.call.span)?.content.parts.get(paired.call.part);
+            Some((crate::negative::call_at(part)?, paired))
+        });
+        let read = &mut self.read[at.span];
+        read.negative |= result_is_negative(call, outcome);
+        let Some((call, paired)) = call else { return };
+        let Some(found) = negative(call, paired, part, outcome, self.spans[at.span].original) else { return };
+        self.unabsorbed.enter(at.span, read.negatives.len(), call, targets(call, paired), &found);
+        read.negatives.push(found);
+    }
+
+    fn statement(&mut self, at: usize, text: &str) {
+        if !text.chars().any(char::is_alphanumeric) {
+            return;
+        }
+        self.read[at].negative |= denies(text);
+        let sentences = sentences(text);
+        let asks = sentences.iter().any(|sentence| asks(&text[sentence.range.clone()]));
+        let done = sentences
+            .iter()
+            .filter(|sentence| says_done(text, sentence))
+            .map(|sentence| &text[sentence.range.clone()]);
+        self.ledger.statement(at, asks, done);
+        for sentence in denials(text) {
+            for (span, place) in self.unabsorbed.denied(sentence) {
+                self.read[span].negatives[place].denied_in = Some(at);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<Read> {
+        for ((span, place), settled) in self.ledger.settled() {
+            match settled {
+                Settled::Discharged(by) => {
+                    self.read[span].opens[place].discharged_by = Some(by);
+                    self.read[by].discharges.push(span);
+                }
+                Settled::Restated(by) => self.read[span].opens[place].restated_by = Some(by),
+            }
+        }
+        for read in &mut self.read {
+            read.discharges.sort_unstable();
+            read.discharges.dedup();
+        }
+        self.read
+    }
+}
+
+/// Whether a span is a user's message: with it a turn begins.
+fn begins_turn(content: &SpanContent) -> bool {
+    content.role == Role::User
+        && content.kind == SpanKind::Message
+        && content.parts.iter().any(|part| matches!(part.body, PartBody::Text(_)))
+}
+
+/// Whether the user stopped the agent.
+fn is_abort(content: &SpanContent) -> bool {
+    content.parts.iter().any(|part| matches!(&part.body, PartBody::Text(text) if text.trim_start().starts_with("[Request interrupted")))
+}
+
+/// The number that a tool gave a task: "Task #3 created".
+fn number_in(outcome: &Outcome) -> Option<String> {
+    let (_, after) = outcome.text.split_once('#')?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
+}
+
+/// Whether a sentence says that something has been done.
+fn says_done(text: &str, sentence: &crate::prose::Sentence) -> bool {
+    const DONE: [&str; 34] = [
+        "done",
+        "fixed",
+        "added",
+        "updated",
+        "created",
+        "removed",
+        "implemented",
+        "completed",
+        "finished",
+        "committed",
+        "pushed",
+        "ran",
+        "verified",
+        "checked",
+        "merged",
+        "renamed",
+        "refactored",
+        "resolved",
+        "deleted",
+        "wrote",
+        "written",
+        "installed",
+        "changed",
+        "replaced",
+        "moved",
+        "passes",
+        "pass",
+        "passed",
+        "works",
+        "reverted",
+        "tested",
+        "confirmed",
+        "rewrote",
+        "simplified",
+    ];
+    let words = words(text, &sentence.range);
+    let denied =
+        words.iter().any(|word| word.lower == "not" || word.lower.ends_with("n't") || word.lower == "yet");
+    !denied && words.iter().any(|word| DONE.contains(&word.lower.as_str()))
+}
