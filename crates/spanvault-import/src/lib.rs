@@ -21,6 +21,8 @@ mod mini_swe;
 mod reading;
 mod source;
 mod tau_bench;
+#[cfg(test)]
+mod testing;
 mod time;
 
 use spanvault_types::SpanContent;

@@ -41,7 +41,7 @@ fn i76_every_sample_is_known_for_what_it_is_and_its_pieces_are_the_file() {
         let format = entry["format"].as_str().unwrap();
         let bytes = std::fs::read(root.join(name)).unwrap();
         if !["claude_code", "claude_web_json", "tau_bench", "mini_swe"].contains(&format) {
-            if let Ok(importer) = detect(&bytes) {
+            if let Ok(importer) = detect(&bytes[..bytes.len().min(100_000)]) {
                 assert_eq!(importer.format(), "chat_json", "{name} is {format}");
                 eprintln!("{name}: {format} is read as chat_json");
             }
@@ -60,7 +60,8 @@ fn i76_every_sample_is_known_for_what_it_is_and_its_pieces_are_the_file() {
             assert_ne!(record.content.kind, SpanKind::TooLarge);
         }
         assert!(spans > 0, "{name} holds records");
-        assert!(pieces.iter().flat_map(Piece::bytes).eq(&bytes), "{name} comes back byte for byte");
+        let back = pieces.iter().map(Piece::bytes).collect::<Vec<_>>().concat();
+        assert!(back == bytes, "{name} comes back byte for byte");
     }
     assert!(seen > 0, "the manifest names files of the formats that are read");
 }

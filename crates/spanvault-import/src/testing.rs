@@ -1,0 +1,78 @@
+//! Helpers of this crate's tests.
+
+use std::io::{Error, ErrorKind, Read};
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use spanvault_types::ByteRange;
+
+use crate::{ImportError, Importer, Limits, Piece, Record};
+
+/// A source that gives its bytes in helpings of the given sizes, over and over, and is often interrupted.
+pub(crate) struct Drip<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) helpings: &'a [usize],
+    pub(crate) reads: usize,
+}
+
+impl Read for Drip<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
+        self.reads += 1;
+        if self.reads.is_multiple_of(3) {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        let helping = self.helpings[self.reads % self.helpings.len()].clamp(1, buffer.len());
+        let (now, later) = self.bytes.split_at(helping.min(self.bytes.len()));
+        buffer[..now.len()].copy_from_slice(now);
+        self.bytes = later;
+        Ok(now.len())
+    }
+}
+
+/// What `cut` hands over of `source`.
+pub(crate) fn collect(
+    cut: impl FnOnce(&mut dyn FnMut(Piece) -> ControlFlow<()>) -> Result<(), ImportError>,
+) -> Result<Vec<Piece>, ImportError> {
+    let mut pieces = Vec::new();
+    cut(&mut |piece| {
+        assert!(!piece.bytes().is_empty(), "no piece is empty");
+        pieces.push(piece);
+        ControlFlow::Continue(())
+    })?;
+    Ok(pieces)
+}
+
+/// The pieces that an importer cuts `bytes` into.
+pub(crate) fn pieces(importer: &dyn Importer, bytes: &[u8]) -> Vec<Piece> {
+    collect(|sink| importer.cut(&mut &*bytes, &Limits::default(), sink)).unwrap_or_default()
+}
+
+pub(crate) fn spans(pieces: &[Piece]) -> Vec<&Record> {
+    pieces
+        .iter()
+        .filter_map(|piece| if let Piece::Span(record) = piece { Some(record) } else { None })
+        .collect()
+}
+
+pub(crate) fn joined(pieces: &[Piece]) -> Vec<u8> {
+    pieces.iter().flat_map(Piece::bytes).copied().collect()
+}
+
+/// The part of `text` in a range.
+pub(crate) fn slice(text: &str, range: ByteRange) -> &str {
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    &text[place(range.start)..place(range.end)]
+}
+
+/// Bytes that look like a transcript for a while.
+pub(crate) fn near_json() -> impl Strategy<Value = Vec<u8>> {
+    let fragment = prop_oneof![
+        4 => prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", "\"", "\\", "\n", "\r\n", " ", "\t", "\u{feff}", "\u{2028}", "\0",
+            "null", "true", "-1.5e3", "\"a\"", "\"\\ud83d\"", "\"traj\":[", "\"messages\":[", "\"loglines\":[",
+            "{\"role\":\"user\",\"content\":\"hi\"}", "{\"type\":\"user\",\"sessionId\":\"s\"}", "[{\"traj\":[{}]}]",
+        ]).prop_map(|text| text.as_bytes().to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..6),
+    ];
+    prop::collection::vec(fragment, 0..24).prop_map(|fragments| fragments.concat())
+}
