@@ -27,7 +27,10 @@ pub(crate) fn read_content(bytes: &[u8], read: ReadObject) -> Result<SpanContent
     read_record(bytes, read).map(|reading| reading.content)
 }
 
-/// The text that `bytes` are.
+/// The text that `bytes` are; bytes that end inside a character are cut off.
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Unparsed> {
-    std::str::from_utf8(bytes).map_err(|error| Unparsed::NotUtf8 { at: error.valid_up_to() as u64 })
+    std::str::from_utf8(bytes).map_err(|error| match error.error_len() {
+        None => Unparsed::Truncated,
+        Some(_) => Unparsed::NotUtf8 { at: error.valid_up_to() as u64 },
+    })
 }

@@ -63,6 +63,7 @@ fn a_bad_line_is_put_aside_with_its_place_and_reason_and_the_next_is_read() {
         (&b"{\"a\":tru}"[..], Unparsed::Malformed { at: 8 }),
         (b"{\"a\":1}}", Unparsed::Malformed { at: 0 }),
         (b"{\"a\":", Unparsed::Truncated),
+        (b"{\"a\":\"\xc3", Unparsed::Truncated),
         (b"[1]", Unparsed::NotAnObject),
         (b"null", Unparsed::NotAnObject),
         (b"{\"a\":\"\xff\"}", Unparsed::NotUtf8 { at: 6 }),
