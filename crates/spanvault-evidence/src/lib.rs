@@ -8,6 +8,7 @@ mod admission;
 mod atom;
 mod checkpoint;
 mod class;
+mod cue;
 mod denial;
 mod digest;
 mod effect;

@@ -45,24 +45,19 @@ pub(crate) struct Opened {
     pub(crate) task: Option<String>,
 }
 
-/// What the words of a span promise. Calls without a result are added by the reader, who knows the pairs.
-pub(crate) fn opened(content: &SpanContent, original: &[u8], calls: &[(usize, Acts)]) -> Vec<Opened> {
+/// What the words of a span promise; `acts` are those of its own calls. Calls without a result are added by the
+/// reader, who knows the pairs.
+pub(crate) fn opened(content: &SpanContent, original: &[u8], acts: Acts) -> Vec<Opened> {
+    let last_said = content.parts.iter().rposition(speaks);
     let mut found = Vec::new();
     for (number, part) in content.parts.iter().enumerate() {
+        let here = Here { acts, speaks_on: last_said.is_some_and(|last| last > number) };
         match &part.body {
             PartBody::Text(text) if content.role == Role::Assistant => {
-                let speaks_on = says_more(&content.parts[number + 1..]);
-                let owed = owed(text, promises(text), calls, speaks_on);
-                found.extend(placed(part, text, original, owed, false));
+                found.extend(placed(part, text, original, here.owed(text), false));
             }
-            PartBody::Thinking(text) => {
-                let speaks_on = says_more(&content.parts[number + 1..]);
-                let owed = owed(text, promises(text), calls, speaks_on);
-                found.extend(placed(part, text, original, owed, true));
-            }
-            PartBody::Summary(text) => {
-                found.extend(placed(part, text, original, pending_items(text), false));
-            }
+            PartBody::Thinking(text) => found.extend(placed(part, text, original, here.owed(text), true)),
+            PartBody::Summary(text) => found.extend(placed(part, text, original, pending_items(text), false)),
             PartBody::Call(call) => found.extend(task_items(part, call, original)),
             PartBody::Text(_) | PartBody::Result(_) => {}
         }
@@ -70,31 +65,48 @@ pub(crate) fn opened(content: &SpanContent, original: &[u8], calls: &[(usize, Ac
     found
 }
 
-fn says_more(later: &[Part]) -> bool {
-    later
-        .iter()
-        .any(|part| matches!(&part.body, PartBody::Text(text) if text.chars().any(char::is_alphanumeric)))
+fn speaks(part: &Part) -> bool {
+    matches!(&part.body, PartBody::Text(text) if text.chars().any(char::is_alphanumeric))
 }
 
-/// The promises that are not done inside the same span.
-fn owed(text: &str, promises: Vec<Promise>, calls: &[(usize, Acts)], speaks_on: bool) -> Vec<Promise> {
-    let begins = promises.iter().any(|promise| promise.begins);
-    let done_here = |promise: &Promise| {
-        let by_call = calls.iter().any(|(_, acts)| acts.meets(promise.acts));
-        if by_call && (promise.begins || !begins) {
+/// What the span does beside the words of one part.
+struct Here {
+    acts: Acts,
+    speaks_on: bool,
+}
+
+impl Here {
+    /// The promises of a text that are not done inside the same span.
+    fn owed(&self, text: &str) -> Vec<Promise> {
+        let promises = promises(text);
+        let begins = promises.iter().any(|promise| promise.begins);
+        promises.into_iter().filter(|promise| !self.does(promise, text, begins)).collect()
+    }
+
+    fn does(&self, promise: &Promise, text: &str, begins: bool) -> bool {
+        let said = &text[promise.range.clone()];
+        // "I'll start by …" leaves the other promises of the span for later.
+        if self.acts.meets(promise.acts) && (promise.begins || !begins) {
             return true;
         }
-        if promise.acts.meets(Acts::SPEAK.and(Acts::THINK)) && (promise.words_follow || speaks_on) {
+        let telling = promise.acts.meets(Acts::SPEAK.and(Acts::THINK));
+        if telling && (promise.words_follow || self.speaks_on) {
             return true;
         }
-        let to_reader = || {
-            let words = text[promise.range.clone()].to_lowercase();
-            promise.acts.meets(Acts::ASK)
-                || words.split(|c: char| !c.is_alphabetic()).any(|word| word == "you" || word == "your")
-        };
-        promise.asks_later && promise.acts.meets(Acts::ASK.and(Acts::LOOK)) && to_reader()
-    };
-    promises.into_iter().filter(|promise| !done_here(promise)).collect()
+        // "Let me look at what it does:" and then the telling of it.
+        if promise.acts.meets(Acts::LOOK) && promise.words_follow && said.ends_with([':', '：']) {
+            return true;
+        }
+        // "I need to confirm the address. Is it …?"
+        promise.asks_later
+            && (promise.acts.meets(Acts::ASK) || promise.acts.meets(Acts::LOOK) && is_to_reader(said))
+    }
+}
+
+fn is_to_reader(said: &str) -> bool {
+    const TOWARDS: [&str; 4] = ["you", "your", "confirm", "clarify"];
+    let mut words = said.split(|c: char| !c.is_alphabetic());
+    words.any(|word| TOWARDS.iter().any(|towards| word.eq_ignore_ascii_case(towards)))
 }
 
 fn placed<'a>(
@@ -116,7 +128,7 @@ fn placed<'a>(
 /// The acts of a promise; one that speaks of the agent's task list is also kept by a call that changes it.
 fn acts_in(text: &str, promise: &Promise) -> Acts {
     let words = text[promise.range.clone()].to_lowercase();
-    let about_tasks = ["todo", "to-do", "task list", "the plan"].iter().any(|name| words.contains(name));
+    let about_tasks = ["todo", "to-do", "task", "the plan"].iter().any(|name| words.contains(name));
     if about_tasks { promise.acts.and(Acts::TASKS) } else { promise.acts }
 }
 

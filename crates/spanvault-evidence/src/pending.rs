@@ -141,13 +141,7 @@ fn push(text: &str, line: Range<usize>, found: &mut Vec<Promise>) {
     {
         return;
     }
-    found.push(Promise {
-        range: start..start + item.len(),
-        acts: acts_of_item(item),
-        begins: false,
-        words_follow: false,
-        asks_later: false,
-    });
+    found.push(Promise::of(start..start + item.len(), acts_of_item(item)));
 }
 
 /// What would carry out an item: the strongest of the acts that it names first ("investigate and fix").

@@ -12,7 +12,7 @@ use crate::obligation::{Obligation, Opened, acts_of_call, is_over, opened, owing
 use crate::promise::asks;
 use crate::prose::{sentences, words};
 use crate::verb::{Acts, ObligationKind};
-use crate::{At, Fate, PairedCall, as_read_by_gate, atoms, classes, pair, tokens_of_span};
+use crate::{At, Fate, PairedCall, as_read_by_gate, atoms, classes, exit_code_of, pair, tokens_of_span};
 
 /// A span as its importer read it, and its bytes.
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         if begins_turn(content) {
             self.turn(at, content);
         }
-        let mut opens = opened(content, original, &self.acts(at, content));
+        let mut opens = opened(content, original, self.acts(at, content));
         for (number, part) in content.parts.iter().enumerate() {
             let here = At { span: at, part: number };
             match &part.body {
@@ -163,13 +163,15 @@ impl<'a> Reader<'a> {
     }
 
     /// The acts of the calls of a span, which may do at once what its words announce.
-    fn acts(&self, at: usize, content: &SpanContent) -> Vec<(usize, Acts)> {
-        let acts = |(number, part): (usize, &Part)| {
-            let PartBody::Call(call) = &part.body else { return None };
-            let paired = &self.calls[*self.call_of.get(&At { span: at, part: number })?];
-            Some((number, acts_of_call(call, &paired.effect)))
-        };
-        content.parts.iter().enumerate().filter_map(acts).collect()
+    fn acts(&self, at: usize, content: &SpanContent) -> Acts {
+        let mut acts = Acts::NONE;
+        for (number, part) in content.parts.iter().enumerate() {
+            let Some(number) = self.call_of.get(&At { span: at, part: number }) else { continue };
+            if let PartBody::Call(call) = &part.body {
+                acts = acts.and(acts_of_call(call, &self.calls[*number].effect));
+            }
+        }
+        acts
     }
 
     fn call(&mut self, at: At, call: &Call, part: &Part, opens: &mut Vec<Opened>) {
@@ -179,13 +181,14 @@ impl<'a> Reader<'a> {
             let obligation = owing(ObligationKind::Result, part.range, call.tool.clone());
             opens.push(Opened { obligation, acts: Acts::NONE, thought: false, task: None });
         }
-        if paired.result.is_some() && paired.fate.fate != Fate::Failed {
-            self.ledger.call(
-                at.span,
-                self.ordinal,
-                acts_of_call(call, &paired.effect),
-                strings(&call.args).into_iter(),
-            );
+        let Some(result) = paired.result else { return };
+        let succeeded = paired.fate.fate != Fate::Failed;
+        if succeeded || self.reports(result, paired) {
+            let acts = acts_of_call(call, &paired.effect);
+            let names = strings(&call.args).into_iter().chain([call.tool.as_str()]);
+            self.ledger.call(at.span, self.ordinal, acts, names);
+        }
+        if succeeded {
             for absorbed in self.unabsorbed.succeeded(&targets(call, paired)) {
                 let (span, place) = absorbed;
                 self.read[span].negatives[place].succeeded_in = Some(at.span);
@@ -208,6 +211,15 @@ impl<'a> Reader<'a> {
                 self.ledger.task_over(span, words);
             }
         }
+    }
+
+    /// A check that ran was carried out, also where what it reports is a failure.
+    fn reports(&self, result: At, paired: &PairedCall) -> bool {
+        const COULD_NOT_RUN: [i64; 3] = [126, 127, 137];
+        let code = self.outcome(result).and_then(exit_code_of);
+        paired.effect.is_check
+            && paired.fate.executed
+            && !code.is_some_and(|code| COULD_NOT_RUN.contains(&code))
     }
 
     fn outcome(&self, at: At) -> Option<&'a Outcome> {

@@ -134,9 +134,10 @@ const LEXICON: &[(Verb, &[&str])] = &[
         Verb::Acts(Acts::RUN),
         &[
             "run rerun re-run build rebuild compile execute lint benchmark launch profile perform invoke",
-            "call calculate compute",
+            "call",
         ],
     ),
+    (Verb::Acts(Acts::RUN.and(Acts::THINK)), &["calculate compute estimate"]),
     (Verb::Acts(RUN_OR_CHANGE), &["install format deploy generate regenerate kill restart reset reboot"]),
     (
         Verb::Acts(Acts::CHANGE),
