@@ -1,6 +1,20 @@
-//! What became of a call.
+//! What became of a call, read from flags, exit statuses and the words that runtimes use for failure.
+//!
+//! A result counts as a failure only where something says so: the record's own flag, a status that is not 0, or
+//! a text that a runtime writes in place of a result. The words *inside* a file or a command's output are
+//! content, not a verdict, so an "error" that was read from a log file fails nothing.
+
+mod empty;
+mod status;
 
 use spanvault_types::{Call, Outcome};
+
+pub use empty::is_empty_result;
+pub use status::exit_code_of;
+pub(crate) use empty::{null_words, unwrapped};
+pub(crate) use status::exit_code_in;
+
+use crate::effect::returns_content;
 
 /// What became of a call, as its result reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,22 +49,77 @@ pub struct FateReading {
 
 /// What became of `call`.
 pub fn fate_of(call: &Call, outcome: Option<&Outcome>) -> FateReading {
-    let _ = call;
     let Some(outcome) = outcome else { return FateReading { fate: Fate::Unknown, executed: true } };
-    let failed = outcome.is_error == Some(true) || outcome.executed == Some(false);
-    FateReading {
-        fate: if failed { Fate::Failed } else { Fate::Succeeded },
-        executed: outcome.executed != Some(false),
+    if outcome.executed == Some(false) || never_ran(outcome) {
+        return FateReading { fate: Fate::Failed, executed: false };
     }
+    let failed = outcome.is_error == Some(true)
+        || exit_code_of(outcome).is_some_and(|code| code != 0)
+        || outcome.text.trim_start().starts_with("<tool_use_error>")
+        || (outcome.is_error.is_none() && !returns_content(&call.tool) && reports_failure(&outcome.text));
+    FateReading { fate: if failed { Fate::Failed } else { Fate::Succeeded }, executed: true }
 }
 
-/// The process exit status that a result reports.
-pub fn exit_code_of(outcome: &Outcome) -> Option<i64> {
-    outcome.exit_code
+/// What runtimes write in place of a result when a call was rejected, cancelled or never started.
+const NEVER_RAN: &[&str] = &[
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "<tool_use_error>Sibling tool call errored",
+    "<tool_use_error>Cancelled: parallel tool call",
+    "Cancelled: parallel tool call",
+    "[Request interrupted by user for tool use]",
+    "Tool use rejected",
+    "Tool call rejected",
+    "exec command rejected by user",
+    "Rejected by user",
+    "User rejected",
+    "User denied",
+    "Permission to use ",
+    "Command not executed",
+];
+
+/// Whether the text says that the call did not run. Such texts are short, and a flag or their own form backs
+/// them: the output of a command may start with any words.
+fn never_ran(outcome: &Outcome) -> bool {
+    let text = outcome.text.trim_start();
+    let says_so = NEVER_RAN.iter().any(|words| text.starts_with(words));
+    says_so && (outcome.is_error == Some(true) || (outcome.is_error.is_none() && text.len() <= 2_000))
 }
 
-/// Whether a call returned nothing: see `result.empty` of the query contract.
-pub fn is_empty_result(call: &Call, outcome: &Outcome) -> bool {
-    let _ = call;
-    outcome.text.trim().is_empty()
+/// Whether a result that is its tool's own statement reports a failure: it starts with `Error`, `…Error`,
+/// `…Exception`, `ERROR` or `Failed`, or it is a JSON object that says so.
+fn reports_failure(text: &str) -> bool {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let word = word.trim_end_matches('.');
+    let last = word.rsplit('.').next().unwrap_or(word);
+    let names_failure = last == "ERROR"
+        || last == "Failed"
+        || last == "FAILED"
+        || last.ends_with("Error")
+        || (last.ends_with("Exception") && rest.starts_with([':', '(']))
+        || (last == "error" && rest.starts_with(':'));
+    names_failure || (word.is_empty() && rest.starts_with('{') && object_reports_failure(text))
 }
+
+/// The largest JSON result that is parsed for a failure, in bytes: a report of failure is short.
+const FAILURE_REPORT_BYTES_MAX: usize = 16 << 10;
+
+fn object_reports_failure(text: &str) -> bool {
+    if text.len() > FAILURE_REPORT_BYTES_MAX {
+        return false;
+    }
+    let Ok(serde_json::Value::Object(object)) = serde_json::from_str(text) else { return false };
+    let is = |name: &str, wanted: bool| object.get(name).and_then(serde_json::Value::as_bool) == Some(wanted);
+    let named = object.get("error").is_some_and(|error| match error {
+        serde_json::Value::String(words) => !words.is_empty(),
+        serde_json::Value::Object(fields) => !fields.is_empty(),
+        serde_json::Value::Bool(flag) => *flag,
+        serde_json::Value::Null | serde_json::Value::Number(_) | serde_json::Value::Array(_) => false,
+    });
+    named || is("success", false) || is("ok", false) || is("isError", true) || is("is_error", true)
+}
+
+#[cfg(test)]
+mod tests;

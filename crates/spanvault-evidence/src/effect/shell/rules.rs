@@ -1,0 +1,249 @@
+//! Commands that a rule describes: what they do by default, by option and by subcommand. The rules are data
+//! (`commands.json`); a command without one is opaque.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::command::{Arg, Input};
+use super::script::Reader;
+
+/// What a command does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Deed {
+    /// Looks; its operands are paths.
+    Reads,
+    /// Looks or speaks; its operands are words.
+    Says,
+    /// Writes every operand.
+    Writes,
+    /// A check that only reads.
+    Lints,
+    /// A test or a build: runs code.
+    Tests,
+    /// Rewrites its operands, or everything under the directory where it has none.
+    Formats,
+    /// Runs tasks by name: a check where every name is a check's.
+    Tasks,
+    /// Runs one task by name; what follows is for the task.
+    Task,
+    /// Changes something that is no file.
+    External,
+    /// Cannot be seen through.
+    Opaque,
+}
+
+/// What an option means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Meaning {
+    /// Takes a value that is no operand.
+    Value,
+    /// Takes a value that names a file which is written.
+    Output,
+    /// Takes a value that names a file which is read.
+    Input,
+    /// Takes no value, and makes the command do this instead.
+    #[serde(untagged)]
+    Does(Deed),
+}
+
+/// A rule in its short form (what the command does) or its long one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Rule {
+    Short(Deed),
+    Long(Box<LongRule>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LongRule {
+    /// What it does where no option or subcommand says otherwise.
+    does: Deed,
+    /// How many operands come before the paths.
+    #[serde(default)]
+    skip: usize,
+    #[serde(default)]
+    options: HashMap<String, Meaning>,
+    #[serde(default)]
+    subcommands: HashMap<String, Rule>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "about")]
+    _about: String,
+    lists: HashMap<Deed, Vec<String>>,
+    commands: HashMap<String, Rule>,
+}
+
+#[expect(clippy::expect_used, reason = "the file is part of the program and a test reads it")]
+static RULES: LazyLock<HashMap<String, Rule>> = LazyLock::new(|| {
+    let file: File = serde_json::from_str(include_str!("commands.json")).expect("commands.json is well-formed");
+    let listed = file.lists.into_iter().flat_map(|(deed, names)| names.into_iter().map(move |name| (name, Rule::Short(deed))));
+    listed.chain(file.commands).collect()
+});
+
+/// Counts a command by its rule.
+pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg]) -> Input {
+    match RULES.get(name) {
+        Some(rule) => apply(reader, rule, args),
+        None => reader.tally.hide(),
+    }
+    Input::Stream
+}
+
+fn apply(reader: &mut Reader, rule: &Rule, args: &[Arg]) {
+    let mut rule = rule;
+    let mut args = args;
+    // Down the subcommands: `cargo nextest run` is three words deep.
+    loop {
+        let Rule::Long(long) = rule else { break };
+        let found = args.iter().enumerate().filter(|(_, arg)| !arg.text.starts_with(['-', '+'])).find_map(|(at, arg)| {
+            // The value of an option before the subcommand is no subcommand.
+            let before = at.checked_sub(1).and_then(|at| args.get(at)).map(|arg| arg.text.as_str()).unwrap_or_default();
+            let is_value = matches!(long.options.get(before), Some(Meaning::Value | Meaning::Output | Meaning::Input));
+            (!is_value).then_some((at, arg))
+        });
+        match found.and_then(|(at, arg)| long.subcommands.get(&arg.text).filter(|_| arg.certain).map(|sub| (at, sub))) {
+            Some((at, sub)) => {
+                rule = sub;
+                args = args.get(at + 1..).unwrap_or_default();
+            }
+            None => break,
+        }
+    }
+    match rule {
+        Rule::Short(deed) => {
+            let operands: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+            act(reader, *deed, &operands);
+        }
+        Rule::Long(long) => long.apply(reader, args),
+    }
+}
+
+impl LongRule {
+    fn apply(&self, reader: &mut Reader, args: &[Arg]) {
+        let mut deed = self.does;
+        let mut operands: Vec<&Arg> = Vec::new();
+        let mut at = 0;
+        let mut ended = false;
+        while let Some(arg) = args.get(at) {
+            at += 1;
+            let text = arg.text.as_str();
+            if ended || !text.starts_with('-') || text == "-" {
+                operands.push(arg);
+                continue;
+            }
+            if text == "--" {
+                ended = true;
+                continue;
+            }
+            let (name, attached) = match text.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (text, None),
+            };
+            let short = text.get(..2).unwrap_or(text);
+            let (meaning, value) = match self.options.get(name) {
+                Some(Meaning::Does(does)) => (Meaning::Does(*does), None),
+                Some(meaning) => {
+                    let value = attached.map(|value| Arg { text: value.to_owned(), ..arg.clone() });
+                    let value = value.or_else(|| {
+                        at += 1;
+                        args.get(at - 1).cloned()
+                    });
+                    (*meaning, value)
+                }
+                // `-ofile`: a short option and its value in one word.
+                None if !text.starts_with("--") => match self.options.get(short) {
+                    Some(meaning) => {
+                        let value = Arg { text: text.get(2..).unwrap_or_default().to_owned(), ..arg.clone() };
+                        (*meaning, Some(value))
+                    }
+                    None => continue,
+                },
+                None => continue,
+            };
+            match (meaning, value) {
+                (Meaning::Output, Some(file)) => reader.write(&file),
+                (Meaning::Output, None) => reader.tally.hide(),
+                (Meaning::Input, Some(file)) => reader.touch(&file.text),
+                (Meaning::Input | Meaning::Value, _) => {}
+                (Meaning::Does(does), _) => deed = does,
+            }
+        }
+        act(reader, deed, operands.get(self.skip.min(operands.len())..).unwrap_or_default());
+    }
+}
+
+fn act(reader: &mut Reader, deed: Deed, operands: &[&Arg]) {
+    match deed {
+        Deed::Says => {}
+        Deed::Reads | Deed::Lints => {
+            operands.iter().filter(|arg| looks_like_a_path(&arg.text)).for_each(|arg| reader.touch(&arg.text));
+            if deed == Deed::Lints {
+                reader.tally.lint();
+            }
+        }
+        Deed::Writes => operands.iter().for_each(|arg| reader.write(arg)),
+        Deed::Tests => {
+            operands.iter().filter(|arg| arg.text.contains('/')).for_each(|arg| reader.touch(&arg.text));
+            reader.tally.test();
+        }
+        Deed::Formats if operands.is_empty() => reader.write(&Arg::certain(".")),
+        Deed::Formats => operands.iter().for_each(|arg| reader.write(arg)),
+        Deed::Tasks | Deed::Task => {
+            let count = if deed == Deed::Task { 1 } else { operands.len() };
+            // `make VERBOSE=1 test`: a setting is no task.
+            let mut tasks = operands.iter().filter(|arg| !arg.text.contains('=')).take(count);
+            if tasks.all(|task| task.certain && is_check(&task.text)) {
+                reader.tally.test();
+            } else {
+                reader.tally.hide();
+            }
+        }
+        Deed::External => reader.tally.act_outside(),
+        Deed::Opaque => reader.tally.hide(),
+    }
+}
+
+/// Whether an operand of a reader is worth keeping as a path: options, numbers and expressions are not.
+fn looks_like_a_path(text: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || "/._-~*?[]{}$+@ ".contains(c);
+    !text.is_empty() && !text.bytes().all(|b| b.is_ascii_digit()) && text.chars().all(word)
+}
+
+/// Words in the name of a task that only checks or builds.
+const CHECKS: &[&str] = &[
+    "test", "tests", "lint", "check", "checks", "typecheck", "types", "tsc", "build", "compile", "e2e", "unit", "integration",
+    "verify", "vet", "spec", "coverage", "ci", "bench", "audit", "validate", "all", "clippy", "mypy", "pytest", "jest", "vitest",
+    "eslint",
+];
+
+/// Words that make a task more than a check, whatever else its name says.
+const ACTS: &[&str] = &[
+    "fix", "fmt", "format", "deploy", "publish", "release", "install", "clean", "update", "upgrade", "push", "write", "start",
+    "serve", "dev", "watch", "migrate", "seed", "upload", "down", "up", "reset", "init", "snapshot", "generate", "gen",
+];
+
+/// Whether a task is a check, by its name: `test:integration`, `lint`, `check-types`.
+pub(super) fn is_check(task: &str) -> bool {
+    let words = || task.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words().any(|word| CHECKS.contains(&word)) && !words().any(|word| ACTS.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_read_and_no_command_has_two() {
+        let file: File = serde_json::from_str(include_str!("commands.json")).unwrap();
+        let listed: usize = file.lists.values().map(Vec::len).sum();
+        assert_eq!(listed + file.commands.len(), RULES.len());
+    }
+}
