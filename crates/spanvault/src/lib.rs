@@ -1,3 +1,60 @@
-//! Spanvault.
+//! Spanvault: byte-exact originals for long-running agents, and a gate that refuses to lose evidence.
+//!
+//! An agent's runtime replaces old parts of a transcript by summaries. Spanvault keeps the originals, maps every
+//! summary to them, and refuses a replacement or a removal while evidence could still be needed. A question gets the
+//! exact answer with its proof, or an explicit *insufficient evidence*.
+//!
+//! Start with [`Vault`]. Everything is synchronous, `Send + Sync`, and without global state; events go to `tracing`.
 
 pub mod ask;
+
+mod asking;
+mod catalog;
+mod classes;
+mod compact;
+mod context;
+mod demand;
+mod draft;
+mod error;
+mod hold;
+mod ids;
+mod index;
+mod ingest;
+mod integrity;
+mod keepers;
+mod ledger;
+mod liveness;
+mod options;
+mod policy;
+mod provenance;
+mod recipe;
+mod recorder;
+mod recover;
+mod session;
+mod spans;
+mod vault;
+mod view;
+
+pub use compact::{
+    BuiltIn, CompactionOptions, CompactionPlan, CompactionReport, Expiring, Keep, Over, PlannedRange, Preserved,
+    RefusedSpan, Summarizer, SummaryMade, SummaryRequest,
+};
+pub use context::ContextItem;
+pub use demand::{Declared, DemandInfo, NeededUntil, ScopeName, Unsatisfiable};
+pub use draft::{Receipt, SpanDraft};
+pub use error::{Error, ErrorKind, Result};
+pub use hold::{Held, HoldInfo};
+pub use ids::{CheckpointId, DemandId, HASH_DIGITS_MIN, HoldId, Name, SpanId, SummaryId};
+pub use ingest::{IngestOptions, IngestReport, QuarantinedRecord};
+pub use integrity::RebuildReport;
+pub use keepers::{ASSUMED_AUDIT_MS, GRACE};
+pub use ledger::{LogEntry, RefusalInfo};
+pub use liveness::LiveReason;
+pub use options::Options;
+pub use policy::{NewRetention, Policy};
+pub use provenance::{CitedOriginal, Expansion, Omission, Why};
+pub use session::Session;
+pub use spans::{OpenedObligation, SpanFilter, SpanInfo, Whereabouts};
+pub use vault::Vault;
+
+pub use spanvault_types as types;

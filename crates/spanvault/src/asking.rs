@@ -1,0 +1,246 @@
+//! Questions to a vault: hands the originals of its sessions and sources to [`crate::ask`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use spanvault_store::Whereabouts;
+use spanvault_types::{ContentHash, Position, SpanContent, SpanKind, SpanRecorded};
+
+use crate::ask::{
+    self, Answer, AskError, AskSpan, Originals, Query, Sight, Transcript, Transcripts, UnseenReason, Within,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::vault::Vault;
+use crate::view::Formats;
+
+impl Vault {
+    /// Answers a question from the originals, with evidence and coverage.
+    ///
+    /// *Insufficient* is an answer, not an error.
+    ///
+    /// # Errors
+    /// `Invalid` for a query that makes no sense; `NotFound` where its scope names nothing that was recorded.
+    pub fn ask(&self, query: &Query) -> Result<Answer> {
+        ask::evaluate(query, &VaultOriginals::new(self)).map_err(failed)
+    }
+
+    /// Answers several questions, in order; what they read in common is read once. What is wrong with one of them
+    /// stands in its place.
+    ///
+    /// # Errors
+    /// `Corrupt` where the originals cannot be listed.
+    pub fn ask_all(&self, queries: &[Query]) -> Result<Vec<Result<Answer>>> {
+        let answers = ask::evaluate_all(queries, &VaultOriginals::new(self))?;
+        Ok(answers.into_iter().map(|answer| answer.map_err(failed)).collect())
+    }
+}
+
+fn failed(error: AskError<Error>) -> Error {
+    match error {
+        AskError::Originals(error) => error,
+        AskError::Query(error) => Error::invalid(error.to_string()).with_source(error),
+        nothing @ AskError::NothingThere { .. } => Error::not_found(nothing.to_string())
+            .with_hint("\"spanvault sessions\" lists sessions and their sources"),
+    }
+}
+
+/// The originals of a vault, as questions see them.
+///
+/// Where a question names a source, its transcripts are the records of the newest state of that file, with the
+/// indexes that they have in it. Otherwise they are sessions, with every span that was ever recorded in them.
+struct VaultOriginals<'v> {
+    vault: &'v Vault,
+    formats: Formats,
+}
+
+impl<'v> VaultOriginals<'v> {
+    fn new(vault: &'v Vault) -> Self {
+        Self { vault, formats: Formats::default() }
+    }
+
+    fn of_source(&self, source: Position) -> Result<Vec<Transcript>> {
+        let path: Arc<str> = self.vault.source_at(source)?.path.into();
+        let mut records: Vec<(Arc<str>, Vec<AskSpan>)> = Vec::new();
+        let mut at_record: HashMap<Arc<str>, usize> = HashMap::new();
+        let mut names = Names::default();
+        for (_piece_at, piece) in self.vault.recipe(source)? {
+            for (at, index) in piece.runs.iter().flat_map(crate::ingest::pieces_of) {
+                let Some(index) = index else { continue };
+                let span = self.vault.span_at(at)?;
+                let record: Arc<str> = span.record.as_str().into();
+                let ask_span = self.ask_span(at, &span, index, Arc::clone(&path), &mut names)?;
+                let n = *at_record.entry(Arc::clone(&record)).or_insert_with(|| {
+                    records.push((record, Vec::new()));
+                    records.len() - 1
+                });
+                if let Some((_record, spans)) = records.get_mut(n) {
+                    spans.push(ask_span);
+                }
+            }
+        }
+        Ok(records
+            .into_iter()
+            .map(|(record, spans)| Transcript { source: Arc::clone(&path), record, spans })
+            .collect())
+    }
+
+    fn of_session(&self, session: Position) -> Result<Transcript> {
+        let superseded = self.vault.superseded_spans(session)?;
+        let mut names = Names::default();
+        let mut spans = Vec::new();
+        let prefix = spanvault_types::key::key(spanvault_types::key::Table::Span, &[session]);
+        for at in self.vault.positions(&prefix)?.into_iter().filter(|at| !superseded.contains(at)) {
+            let span = self.vault.span_at(at)?;
+            let source = names.source(self.vault, span.source)?;
+            spans.push(self.ask_span(at, &span, span.index, source, &mut names)?);
+        }
+        let (source, record) = spans.first().map_or_else(
+            || (Arc::from(""), Arc::from("")),
+            |first: &AskSpan| (Arc::clone(&first.source), Arc::clone(&first.record)),
+        );
+        Ok(Transcript { source, record, spans })
+    }
+
+    fn ask_span(
+        &self,
+        at: Position,
+        span: &SpanRecorded,
+        index: u64,
+        source: Arc<str>,
+        names: &mut Names,
+    ) -> Result<AskSpan> {
+        let hash = self.vault.hash_at(span.original)?.unwrap_or(ContentHash::from_bytes([0; 32]));
+        Ok(AskSpan {
+            span: at,
+            original: span.original,
+            hash,
+            bytes: span.bytes,
+            session: names.session(self.vault, span.session)?,
+            source,
+            record: span.record.as_str().into(),
+            index,
+            role: span.role,
+            kind: span.kind,
+            timestamp_ms: span.timestamp_ms,
+        })
+    }
+
+    fn unseen(&self, original: Position, error: &Error) -> Sight {
+        let reason = match (error.kind(), self.vault.store.whereabouts(original)) {
+            (ErrorKind::Insufficient, _) => UnseenReason::Reclaimed,
+            (_, Whereabouts::Missing) => UnseenReason::Missing,
+            _damaged => UnseenReason::Corrupt,
+        };
+        Sight::Unseen { reason, tombstone: error.tombstone() }
+    }
+}
+
+impl Originals for VaultOriginals<'_> {
+    type Error = Error;
+
+    fn session(&self, name: &str) -> Result<Arc<str>> {
+        let at = self.vault.find_session(name)?;
+        Ok(self.vault.session_at(at)?.name.into())
+    }
+
+    fn transcripts(&self, within: &Within) -> Result<Transcripts<'_, Error>> {
+        if let Some(path) = &within.source {
+            let sources = self.vault.find_sources(path)?;
+            let all = sources.into_iter().flat_map(|source| match self.of_source(source) {
+                Ok(transcripts) => transcripts.into_iter().map(Ok).collect::<Vec<_>>(),
+                Err(error) => vec![Err(error)],
+            });
+            return Ok(Box::new(all));
+        }
+        let sessions = match &within.session {
+            Some(name) => self.vault.session_named(name)?.into_iter().collect(),
+            None => self.vault.sessions()?.iter().map(crate::Session::id).collect::<Vec<_>>(),
+        };
+        Ok(Box::new(sessions.into_iter().map(|session| self.of_session(session))))
+    }
+
+    fn read(&self, span: &AskSpan) -> Result<Sight> {
+        let empty = || SpanContent {
+            role: span.role,
+            kind: span.kind,
+            timestamp_ms: span.timestamp_ms,
+            event_key: None,
+            parts: Vec::new(),
+        };
+        match span.kind {
+            SpanKind::Meta => return Ok(Sight::Seen(empty())),
+            SpanKind::Quarantined => return self.unparsed(span, UnseenReason::Quarantined),
+            SpanKind::TooLarge => return self.unparsed(span, UnseenReason::TooLarge),
+            SpanKind::Thinking
+            | SpanKind::Message
+            | SpanKind::CompactSummary
+            | SpanKind::ToolResult
+            | SpanKind::ToolCall => {}
+        }
+        match self.vault.bytes_at(span.original) {
+            Ok(bytes) => {
+                let recorded = self.vault.span_at(span.span)?;
+                let content = self.vault.content_of(&recorded, &bytes, &self.formats)?;
+                if content.kind == SpanKind::Quarantined {
+                    return Ok(Sight::Unseen { reason: UnseenReason::Quarantined, tombstone: None });
+                }
+                Ok(Sight::Seen(content))
+            }
+            Err(error) if is_about_the_original(&error) => Ok(self.unseen(span.original, &error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn bytes(&self, span: &AskSpan) -> Result<Option<Vec<u8>>> {
+        match self.vault.bytes_at(span.original) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if is_about_the_original(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl VaultOriginals<'_> {
+    /// Bytes that were never parsed; where they are gone, that is the reason that counts.
+    fn unparsed(&self, span: &AskSpan, reason: UnseenReason) -> Result<Sight> {
+        if self.vault.store.whereabouts(span.original).is_retrievable() {
+            return Ok(Sight::Unseen { reason, tombstone: None });
+        }
+        match self.vault.bytes_at(span.original) {
+            Ok(_bytes) => Ok(Sight::Unseen { reason, tombstone: None }),
+            Err(error) if is_about_the_original(&error) => Ok(self.unseen(span.original, &error)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_about_the_original(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Insufficient | ErrorKind::Corrupt)
+}
+
+/// Names of sessions and sources, looked up once.
+#[derive(Default)]
+struct Names {
+    sessions: HashMap<Position, Arc<str>>,
+    sources: HashMap<Position, Arc<str>>,
+}
+
+impl Names {
+    fn session(&mut self, vault: &Vault, at: Position) -> Result<Arc<str>> {
+        if let Some(name) = self.sessions.get(&at) {
+            return Ok(Arc::clone(name));
+        }
+        let name: Arc<str> = vault.session_at(at)?.name.into();
+        self.sessions.insert(at, Arc::clone(&name));
+        Ok(name)
+    }
+
+    fn source(&mut self, vault: &Vault, at: Position) -> Result<Arc<str>> {
+        if let Some(path) = self.sources.get(&at) {
+            return Ok(Arc::clone(path));
+        }
+        let path: Arc<str> = vault.source_path_of(at)?.into();
+        self.sources.insert(at, Arc::clone(&path));
+        Ok(path)
+    }
+}

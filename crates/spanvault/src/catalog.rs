@@ -1,0 +1,262 @@
+//! Look-ups: from names, hashes and positions to what the log says.
+//!
+//! Answers come from the log alone. The index may say where to look; what it says is verified there, and what it
+//! does not know is looked for in the sidecars before anything is called absent (E4).
+
+use spanvault_store::{Frame, Store, Whereabouts};
+use spanvault_types::key::{self, Key, Table};
+use spanvault_types::{
+    Checkpointed, ContentHash, Event, Position, SessionOpened, SourceExtended, SourceOpened, SpanRecorded, Summarised,
+};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::Name;
+use crate::vault::Vault;
+
+/// What a [`Name`] stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A span, and the original that it is an occurrence of.
+    Span { span: Position, original: Position },
+    /// A summary; its own frame holds its text.
+    Summary(Position),
+    /// An original without a span: a gap.
+    Gap(Position),
+    /// A checkpoint; its own frame holds its text.
+    Checkpoint(Position),
+}
+
+impl Subject {
+    /// The frame whose body is the subject's bytes.
+    pub(crate) const fn body(self) -> Position {
+        match self {
+            Self::Span { original, .. } => original,
+            Self::Summary(at) | Self::Gap(at) | Self::Checkpoint(at) => at,
+        }
+    }
+}
+
+macro_rules! typed_frames {
+    ($($name:ident, $variant:ident, $type:ty, $word:literal;)+) => {$(
+        pub(crate) fn $name(&self, at: Position) -> Result<$type> {
+            let frame = self.frame(at)?;
+            match frame.event {
+                Event::$variant(event) => Ok(event),
+                other => Err(Error::not_found(format!(concat!("find ", $word, " at {}: the log has schema {} there"), at, other.schema()))),
+            }
+        }
+    )+};
+}
+
+impl Vault {
+    pub(crate) fn frame(&self, at: Position) -> Result<Frame> {
+        Ok(self.store().frame(at)?)
+    }
+
+    typed_frames! {
+        span_at, SpanRecorded, SpanRecorded, "a span";
+        session_at, SessionOpened, SessionOpened, "a session";
+        source_at, SourceOpened, SourceOpened, "a source";
+        piece_at, SourceExtended, SourceExtended, "a piece of a source";
+        summary_at, Summarised, Box<Summarised>, "a summary";
+        checkpoint_at, Checkpointed, Checkpointed, "a checkpoint";
+    }
+
+    /// The positions under `prefix`, ascending by key.
+    pub(crate) fn positions(&self, prefix: &[u8]) -> Result<Vec<Position>> {
+        Ok(self.store().scan(prefix)?.into_iter().map(|(_key, at)| at).collect())
+    }
+
+    /// All keys and positions under `prefix`.
+    pub(crate) fn entries(&self, prefix: &[u8]) -> Result<Vec<(Key, Position)>> {
+        Ok(self.store().scan(prefix)?)
+    }
+
+    /// The session of that exact name.
+    pub(crate) fn session_named(&self, name: &str) -> Result<Option<Position>> {
+        for at in self.positions(&key::session_name(name))? {
+            if self.session_at(at)?.name == name {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The session of that name, or the only one whose name starts with it.
+    pub(crate) fn find_session(&self, name: &str) -> Result<Position> {
+        if let Some(at) = self.session_named(name)? {
+            return Ok(at);
+        }
+        let mut found = Vec::new();
+        for at in self.positions(&key::key(Table::Session, &[]))? {
+            let opened = self.session_at(at)?;
+            if opened.name.starts_with(name) {
+                found.push((at, opened.name));
+            }
+        }
+        match found.as_slice() {
+            [(at, _name)] => Ok(*at),
+            [] => Err(Error::not_found(format!("find session {name:?}"))
+                .with_hint("\"spanvault sessions\" lists them")),
+            several => {
+                let names: Vec<&str> = several.iter().take(5).map(|(_at, name)| name.as_str()).collect();
+                Err(Error::invalid(format!("find session {name:?}: {} names start with it", several.len()))
+                    .with_hint(format!("say more of the name, for example one of {}", names.join(", "))))
+            }
+        }
+    }
+
+    /// The source of that path.
+    pub(crate) fn source_of_path(&self, path: &str) -> Result<Option<Position>> {
+        for at in self.positions(&key::source_path(path))? {
+            if self.source_at(at)?.path == path {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The sources whose path is `path`, or ends with it in whole components.
+    pub(crate) fn find_sources(&self, path: &str) -> Result<Vec<Position>> {
+        let mut found = Vec::new();
+        for at in self.positions(&key::key(Table::Source, &[]))? {
+            if is_path_suffix(&self.source_at(at)?.path, path) {
+                found.push(at);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The original that `hash` names: the newest whose bytes are there, else the newest that was.
+    pub(crate) fn original_of(&self, hash: &ContentHash) -> Result<Option<Position>> {
+        if let Some(at) = self.hinted_original(hash) {
+            return Ok(Some(at));
+        }
+        let found = self.positions(&key::original(hash))?;
+        let living = found.iter().rev().find(|at| self.store().whereabouts(**at).is_retrievable());
+        Ok(living.or(found.last()).copied())
+    }
+
+    /// Resolves a name; a prefix must be unique.
+    pub(crate) fn resolve(&self, name: &Name) -> Result<Subject> {
+        match name {
+            Name::Span(span) => {
+                let original = self.span_at(span.0).map_err(|error| match error.kind() {
+                    ErrorKind::NotFound => Error::not_found(format!("find span {span}"))
+                        .with_hint("\"spanvault spans\" lists them"),
+                    _ => error,
+                })?;
+                Ok(Subject::Span { span: span.0, original: original.original })
+            }
+            Name::Summary(summary) => match self.summary_at(summary.0) {
+                Ok(_summary) => Ok(Subject::Summary(summary.0)),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    Err(Error::not_found(format!("find summary {summary}"))
+                        .with_hint("\"spanvault context SESSION\" shows a session's summaries"))
+                }
+                Err(error) => Err(error),
+            },
+            Name::Hash(digits) => self.resolve_hash(digits),
+        }
+    }
+
+    fn resolve_hash(&self, digits: &str) -> Result<Subject> {
+        let hash = match digits.parse::<ContentHash>() {
+            Ok(hash) => hash,
+            Err(_prefix) => self.complete_hash(digits)?,
+        };
+        let at = self.original_of(&hash)?.ok_or_else(|| unknown_hash(digits))?;
+        self.subject_at(at)
+    }
+
+    /// The subject whose bytes the frame at `at` carries.
+    pub(crate) fn subject_at(&self, at: Position) -> Result<Subject> {
+        match self.frame(at)?.event {
+            Event::SpanRecorded(span) => Ok(Subject::Span { span: at, original: span.original }),
+            Event::Summarised(_) => Ok(Subject::Summary(at)),
+            Event::Checkpointed(_) => Ok(Subject::Checkpoint(at)),
+            _gap => Ok(Subject::Gap(at)),
+        }
+    }
+
+    fn complete_hash(&self, digits: &str) -> Result<ContentHash> {
+        let whole_bytes: Vec<u8> = digits
+            .as_bytes()
+            .chunks_exact(2)
+            .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+            .collect();
+        let mut hashes = Vec::new();
+        for (found, _at) in self.entries(&key::original_prefix(&whole_bytes))? {
+            let Some(bytes) = found.get(1..).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) else { continue };
+            let hash = ContentHash::from_bytes(bytes);
+            if hash.to_string().starts_with(digits) && hashes.last() != Some(&hash) {
+                hashes.push(hash);
+            }
+        }
+        match hashes.as_slice() {
+            [hash] => Ok(*hash),
+            [] => Err(unknown_hash(digits)),
+            several => {
+                let shown: Vec<String> = several.iter().take(5).map(ToString::to_string).collect();
+                Err(Error::invalid(format!("find hash {digits}: {} originals start with it", several.len()))
+                    .with_hint(format!("say more digits: {}", shown.join(", "))))
+            }
+        }
+    }
+
+    /// The content hash of what the frame at `at` carries or carried; a tombstone repeats it.
+    pub(crate) fn hash_at(&self, at: Position) -> Result<Option<ContentHash>> {
+        if let Some(hash) = self.frame(at)?.hash {
+            return Ok(Some(hash));
+        }
+        match self.store.whereabouts(at) {
+            Whereabouts::Reclaimed { tombstone } => Ok(self.frame(tombstone)?.hash),
+            _here => Ok(None),
+        }
+    }
+
+    /// All spans that have this original, the one in its own frame first.
+    pub(crate) fn occurrences(&self, original: Position) -> Result<Vec<(Position, SpanRecorded)>> {
+        let mut found = Vec::new();
+        if let Event::SpanRecorded(span) = self.frame(original)?.event {
+            found.push((original, span));
+        }
+        for at in self.positions(&key::key(Table::Occurrence, &[original]))? {
+            found.push((at, self.span_at(at)?));
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+}
+
+/// Whether `suffix` is the end of `path` in whole components.
+pub(crate) fn is_path_suffix(path: &str, suffix: &str) -> bool {
+    let suffix = suffix.trim_start_matches("./");
+    path == suffix
+        || path
+            .strip_suffix(suffix)
+            .is_some_and(|head| !suffix.is_empty() && (head.ends_with('/') || suffix.starts_with('/')))
+}
+
+fn unknown_hash(digits: &str) -> Error {
+    Error::not_found(format!("find hash {digits}: no original, summary or gap has it"))
+        .with_hint("\"spanvault spans\" lists the hashes of a vault")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_path_suffix;
+
+    #[test]
+    fn a_path_suffix_is_made_of_whole_components() {
+        assert!(is_path_suffix("/a/b/c.jsonl", "b/c.jsonl"));
+        assert!(is_path_suffix("/a/b/c.jsonl", "./c.jsonl"));
+        assert!(is_path_suffix("/a/b/c.jsonl", "/a/b/c.jsonl"));
+        assert!(!is_path_suffix("/a/b/c.jsonl", "c"));
+        assert!(!is_path_suffix("/a/bb/c.jsonl", "b/c.jsonl"));
+        assert!(!is_path_suffix("/a/b/c.jsonl", ""));
+    }
+}

@@ -1,0 +1,370 @@
+//! From a transcript file to spans in the log: cut, match what is known, record what is new.
+//!
+//! The file's bytes all become originals: records and the gaps between them. A source keeps its recipe as a chain
+//! of pieces; ingesting again walks that chain, so that an unchanged file writes nothing, a grown file adds its
+//! tail and a rewritten file adds a new end that shares what it can. What was read is committed in batches, each
+//! with its piece of the recipe, so an interrupted run goes on where it stopped.
+
+mod known;
+mod report;
+mod runs;
+
+use std::collections::HashSet;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use spanvault_env::{DiskFile, OpenMode};
+use spanvault_import::{ImportError, Importer, Piece, Record};
+use spanvault_types::{
+    ContentHash, Event, EvidentialClass, Position, SourceExtended, SourceOpened, SpanSuperseded, key,
+};
+
+use crate::classes::ClassStreams;
+use crate::error::{Error, Result};
+use crate::recorder::{Identity, NewSpan, Recorder};
+use crate::vault::Vault;
+use known::KnownRecipe;
+use runs::Runs;
+pub(crate) use runs::pieces_of;
+pub use report::{IngestReport, QuarantinedRecord};
+
+/// How much is read before it is committed.
+const BATCH_BYTES: usize = 8 << 20;
+/// How many pieces are read before they are committed.
+const BATCH_PIECES: usize = 4_096;
+
+/// What an ingest may be told.
+#[derive(Debug, Clone, Default)]
+pub struct IngestOptions {
+    /// The format; detected from the content where `None`.
+    pub format: Option<String>,
+    /// The session that every span goes to; as the transcript says where `None`.
+    pub session: Option<String>,
+}
+
+impl Vault {
+    /// Records the spans of one transcript file.
+    ///
+    /// Again is a no-op; a grown file adds its tail. `progress` is told the bytes read so far and the length.
+    ///
+    /// # Errors
+    /// `NotFound` and `Invalid` for a file that is missing, empty or of no known format; what the disk says
+    /// otherwise. What was committed before the error stays and is not read again.
+    pub fn ingest(
+        &self,
+        path: impl AsRef<Path>,
+        options: &IngestOptions,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<IngestReport> {
+        let path = self.absolute(path.as_ref())?;
+        let _one_at_a_time = self.ingesting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let file = self
+            .options
+            .env
+            .disk
+            .open(&path, OpenMode::Read)
+            .map_err(|source| unreadable(&path, source))?;
+        let len = file.len().map_err(|source| unreadable(&path, source))?;
+        if len == 0 {
+            return Err(empty(&path));
+        }
+        let importer = importer_for(&path, &*file, options)?;
+        let mut run = Run::start(self, &path, importer, options)?;
+        let mut reader = FileReader { file, offset: 0, len, progress };
+        let mut failure = None;
+        let cut = importer.cut(&mut reader, &self.options.limits, &mut |piece| match run.take(piece) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        cut.map_err(|error| import_failed(&path, error))?;
+        run.finish()
+    }
+
+    fn absolute(&self, path: &Path) -> Result<PathBuf> {
+        self.options.env.disk.canonical(path).map_err(|source| unreadable(path, source))
+    }
+}
+
+fn importer_for(path: &Path, file: &dyn DiskFile, options: &IngestOptions) -> Result<&'static dyn Importer> {
+    let known = || format!("known formats: {}", spanvault_import::formats().join(", "));
+    if let Some(format) = &options.format {
+        return spanvault_import::by_name(format).map_err(|error| {
+            Error::invalid(format!("ingest {}: no format is called {format:?}", path.display()))
+                .with_hint(known())
+                .with_source(error)
+        });
+    }
+    let mut head = vec![0; spanvault_import::HEAD_BYTES];
+    let read = file.read_at(&mut head, 0).map_err(|source| unreadable(path, source))?;
+    head.truncate(read);
+    spanvault_import::detect(&head).map_err(|error| match error {
+        ImportError::EmptySource => empty(path),
+        other => Error::invalid(format!("ingest {}: its content is of no known format", path.display()))
+            .with_hint(format!("nothing was recorded; name the format with --format; {}", known()))
+            .with_source(other),
+    })
+}
+
+fn empty(path: &Path) -> Error {
+    Error::invalid(format!("ingest {}: the file is empty", path.display()))
+        .with_hint("nothing was recorded; ingest it when something has been written to it")
+}
+
+fn unreadable(path: &Path, source: io::Error) -> Error {
+    let message = format!("read {}", path.display());
+    match source.kind() {
+        io::ErrorKind::NotFound => Error::not_found(format!("{message}: there is no such file")).with_source(source),
+        io::ErrorKind::PermissionDenied => Error::invalid(format!("{message}: permission denied")).with_source(source),
+        _ => Error::internal(message).with_source(source),
+    }
+}
+
+fn import_failed(path: &Path, error: ImportError) -> Error {
+    Error::invalid(format!("ingest {}: {error}", path.display())).with_source(error)
+}
+
+/// Reads a [`DiskFile`] from start to end.
+struct FileReader<'a> {
+    file: Box<dyn DiskFile>,
+    offset: u64,
+    len: u64,
+    progress: &'a mut dyn FnMut(u64, u64),
+}
+
+impl Read for FileReader<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buf, self.offset)?;
+        self.offset += read as u64;
+        (self.progress)(self.offset.min(self.len), self.len);
+        Ok(read)
+    }
+}
+
+/// One piece of the file, waiting for the writer lock.
+enum Pending {
+    /// A piece that the recipe has at this place already.
+    Known { position: Position, index: Option<u64> },
+    /// A gap.
+    Gap { bytes: Vec<u8>, hash: ContentHash },
+    /// A record.
+    Record { record: Box<Record>, hash: ContentHash, replaces: Option<Position> },
+}
+
+/// One ingest of one file.
+struct Run<'v> {
+    vault: &'v Vault,
+    path: String,
+    source_name: String,
+    format: &'static str,
+    source: Option<Position>,
+    session_override: Option<String>,
+    known: KnownRecipe<'v>,
+    /// The piece of the recipe that the next one follows, and where in the file it ends.
+    base: (Position, u64),
+    pending: Vec<Pending>,
+    pending_bytes: usize,
+    /// Where in the file the pieces taken so far end.
+    offset: u64,
+    classes: ClassStreams,
+    /// Spans that this file has at another place already: a repeated line is a span of its own.
+    taken: HashSet<Position>,
+    report: IngestReport,
+    changed: bool,
+}
+
+impl<'v> Run<'v> {
+    fn start(vault: &'v Vault, path: &Path, importer: &'static dyn Importer, options: &IngestOptions) -> Result<Self> {
+        let source_name = path
+            .file_stem()
+            .map_or_else(|| "session".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        let path = path.to_string_lossy().into_owned();
+        let source = vault.source_of_path(&path)?;
+        let known = KnownRecipe::of(vault, source)?;
+        Ok(Self {
+            vault,
+            report: IngestReport::new(&path, importer.format()),
+            path,
+            source_name,
+            format: importer.format(),
+            source,
+            session_override: options.session.clone(),
+            known,
+            base: (Position::ZERO, 0),
+            pending: Vec::new(),
+            pending_bytes: 0,
+            offset: 0,
+            classes: ClassStreams::default(),
+            taken: HashSet::new(),
+            changed: false,
+        })
+    }
+
+    fn take(&mut self, piece: Piece) -> Result<()> {
+        let bytes = match &piece {
+            Piece::Gap(bytes) => bytes,
+            Piece::Span(record) => &record.bytes,
+        };
+        let len = bytes.len();
+        let hash = ContentHash::of(bytes);
+        self.offset += len as u64;
+        self.report.bytes += len as u64;
+        let index = match &piece {
+            Piece::Gap(_) => None,
+            Piece::Span(record) => Some(record.index),
+        };
+        if let Piece::Span(record) = &piece {
+            self.report.note(record, self.offset - len as u64);
+        }
+        match self.known.next_if(&hash, index)? {
+            Some(position) => {
+                self.pending.push(Pending::Known { position, index });
+                if index.is_some() {
+                    self.report.spans_known += 1;
+                    self.taken.insert(position);
+                }
+                if let Some(piece) = self.known.finished_piece() {
+                    self.base = (piece.at, piece.to_byte);
+                    self.pending.clear();
+                    self.pending_bytes = 0;
+                }
+            }
+            None => self.take_new(piece, hash)?,
+        }
+        if self.pending_bytes >= BATCH_BYTES || self.pending.len() >= BATCH_PIECES {
+            self.flush(false)?;
+        }
+        Ok(())
+    }
+
+    fn take_new(&mut self, piece: Piece, hash: ContentHash) -> Result<()> {
+        let torn = self.known.diverge()?;
+        self.changed = true;
+        match piece {
+            Piece::Gap(bytes) => {
+                self.pending_bytes += bytes.len();
+                self.pending.push(Pending::Gap { bytes, hash });
+            }
+            Piece::Span(record) => {
+                self.pending_bytes += record.bytes.len();
+                let replaces = torn.filter(|torn| torn.is_completed_by(self.vault, &record)).map(|torn| torn.span);
+                self.pending.push(Pending::Record { record: Box::new(record), hash, replaces });
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits what is pending as one piece of the recipe.
+    fn flush(&mut self, complete: bool) -> Result<()> {
+        // Pieces that matched are not written again unless something new follows them in the same piece.
+        if !self.changed {
+            return Ok(());
+        }
+        let pending = std::mem::take(&mut self.pending);
+        self.pending_bytes = 0;
+        let classes = self.classes.classify(pending.iter().map(Pending::in_session));
+        let mut recorder = Recorder::start(self.vault)?;
+        let source = self.ensure_source(&mut recorder);
+        let mut runs = Runs::default();
+        for (pending, class) in pending.into_iter().zip(classes) {
+            match pending {
+                Pending::Known { position, index } => runs.push(position, index),
+                Pending::Gap { bytes, hash } => runs.push(recorder.gap(bytes, hash)?, None),
+                Pending::Record { record, hash, replaces } => {
+                    let index = record.index;
+                    let at = self.record(&mut recorder, *record, hash, class, source)?;
+                    if let Some(span) = replaces {
+                        recorder.push(Event::SpanSuperseded(SpanSuperseded { span, by: at }), None);
+                    }
+                    runs.push(at, Some(index));
+                }
+            }
+        }
+        let (prior, from_byte) = self.base;
+        let piece =
+            SourceExtended { source, prior, from_byte, to_byte: self.offset, runs: runs.finish(), complete };
+        let at = recorder.push(Event::SourceExtended(piece), None);
+        self.report.bytes_new += recorder.bytes_new;
+        let commit = recorder.append()?;
+        self.vault.make_durable(commit)?;
+        self.base = (at, self.offset);
+        Ok(())
+    }
+
+    fn ensure_source(&mut self, recorder: &mut Recorder<'_>) -> Position {
+        *self.source.get_or_insert_with(|| {
+            let opened = SourceOpened { path: self.path.clone(), format: self.format.to_owned() };
+            recorder.push(Event::SourceOpened(opened), None)
+        })
+    }
+
+    fn record(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+        record: Record,
+        hash: ContentHash,
+        class: EvidentialClass,
+        source: Position,
+    ) -> Result<Position> {
+        let name = self.session_name(&record);
+        let session = recorder.session(&name, self.format)?;
+        if !self.report.sessions.contains(&name) {
+            self.report.sessions.push(name);
+        }
+        let known = match &record.content.event_key {
+            Some(identity) => {
+                recorder.identity(session, &key::event_key_of(identity), &hash, &|at| self.taken.contains(&at))?
+            }
+            None => recorder.anonymous(session, &hash, record.index)?.map_or(Identity::New, Identity::Same),
+        };
+        match known {
+            Identity::Same(at) => {
+                self.report.spans_known += 1;
+                self.taken.insert(at);
+                return Ok(at);
+            }
+            Identity::OtherBytes(at) => self.report.conflicts.push(at),
+            Identity::New => {}
+        }
+        self.report.spans_new += 1;
+        let Record { bytes, record, index, content, .. } = record;
+        let at = recorder.span(NewSpan { session, source, record, index, content: &content, class, bytes, hash })?;
+        self.taken.insert(at);
+        Ok(at)
+    }
+
+    fn session_name(&self, record: &Record) -> String {
+        match &self.session_override {
+            Some(name) => format!("{name}{}", record.record),
+            None => record.session_name(&self.source_name),
+        }
+    }
+
+    fn finish(mut self) -> Result<IngestReport> {
+        // A shorter file, or one that ends inside a known piece, is a new state of the source.
+        let shrank = !self.known.is_exhausted() || !self.pending.is_empty();
+        self.changed |= shrank;
+        let incomplete = self.source.is_some() && !self.known.head_is_complete();
+        if self.changed || incomplete {
+            self.changed = true;
+            self.flush(true)?;
+        }
+        Ok(self.report)
+    }
+}
+
+impl Pending {
+    /// The session that a new record names, and its content.
+    fn in_session(&self) -> Option<(&str, &spanvault_types::SpanContent)> {
+        match self {
+            Self::Record { record, .. } => Some((record.session.as_str(), &record.content)),
+            Self::Known { .. } | Self::Gap { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What an ingest did.
+
+use spanvault_import::Record;
+use spanvault_types::{Position, SpanKind};
+
+/// A record that could not be read, or was too large to be: kept, not parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuarantinedRecord {
+    /// Its index in the source.
+    pub index: u64,
+    /// Where it starts in the file, in bytes.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What one ingest of one file did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IngestReport {
+    /// The file, as an absolute path.
+    pub source: String,
+    /// The format that it was read as.
+    pub format: String,
+    /// The names of the sessions that it has spans of and that something was recorded in.
+    pub sessions: Vec<String>,
+    /// Spans that were recorded.
+    pub spans_new: u64,
+    /// Spans that the vault had already.
+    pub spans_known: u64,
+    /// Spans whose identity was known with other bytes: both are kept, these are the older ones.
+    pub conflicts: Vec<Position>,
+    /// Records that could not be parsed.
+    pub quarantined: Vec<QuarantinedRecord>,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Bytes that were not in the vault before.
+    pub bytes_new: u64,
+}
+
+impl IngestReport {
+    pub(super) fn new(source: &str, format: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            format: format.to_owned(),
+            sessions: Vec::new(),
+            spans_new: 0,
+            spans_known: 0,
+            conflicts: Vec::new(),
+            quarantined: Vec::new(),
+            bytes: 0,
+            bytes_new: 0,
+        }
+    }
+
+    pub(super) fn note(&mut self, record: &Record, offset: u64) {
+        let reason = match &record.quarantine {
+            Some(quarantine) => quarantine.reason.to_string(),
+            None if record.content.kind == SpanKind::TooLarge => "too large to be parsed".to_owned(),
+            None => return,
+        };
+        let bytes = record.bytes.len() as u64;
+        self.quarantined.push(QuarantinedRecord { index: record.index, offset, bytes, reason });
+    }
+}

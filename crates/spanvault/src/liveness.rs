@@ -1,0 +1,76 @@
+//! What is open in a session: promises, negatives and references, and what carries them already.
+
+use spanvault_evidence::{CarriedMark, LiveMark, SessionReading, SpanText, live};
+use spanvault_types::{ByteRange, CarriedKind, Position, SpanRecorded};
+
+use crate::error::Result;
+use crate::ids::SpanId;
+use crate::vault::Vault;
+use crate::view::{OwnedText, SessionView};
+
+/// One thing that is open in a span, with the words that open it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveReason {
+    /// A promise, a negative result, or a reference from what stays.
+    pub kind: CarriedKind,
+    /// Where the words stand in the original.
+    pub range: ByteRange,
+    /// The words; for a reference the detail.
+    pub words: String,
+    /// For a reference, the span that uses it.
+    pub used_by: Option<SpanId>,
+}
+
+/// What is open in each row of the view as the context stands: nothing is about to be replaced.
+pub(crate) fn live_reasons(view: &SessionView, reading: &SessionReading) -> Vec<Vec<LiveReason>> {
+    let texts = view.texts();
+    let texts: Vec<SpanText<'_>> = texts.iter().map(OwnedText::as_text).collect();
+    let candidates: Vec<bool> = view.rows.iter().map(|row| row.is_conversation()).collect();
+    let kept: Vec<bool> = view.rows.iter().map(|row| row.is_conversation() && row.stands_in.is_none()).collect();
+    let mut marks = live(reading, &texts, &candidates, &kept, &carried(view));
+    for (row, marks) in view.rows.iter().zip(&mut marks) {
+        if row.stands_in.is_some() {
+            // The digest of the summary that stands for it carries its negatives and references.
+            marks.retain(|mark| mark.kind == CarriedKind::Obligation);
+        }
+    }
+    marks.into_iter().map(|marks| marks.into_iter().map(|mark| reason(view, mark)).collect()).collect()
+}
+
+/// What the newest checkpoint carries, by row.
+pub(crate) fn carried(view: &SessionView) -> Vec<CarriedMark> {
+    let Some((_at, checkpoint)) = view.checkpoints.last() else { return Vec::new() };
+    checkpoint
+        .items
+        .iter()
+        .filter_map(|item| {
+            let span = view.row_of(item.span)?;
+            Some(CarriedMark { span, kind: item.kind, range: item.range })
+        })
+        .collect()
+}
+
+pub(crate) fn reason(view: &SessionView, mark: LiveMark) -> LiveReason {
+    let used_by = mark.used_by.and_then(|n| view.rows.get(n)).map(|row| SpanId(row.at));
+    LiveReason { kind: mark.kind, range: mark.range, words: mark.words, used_by }
+}
+
+impl Vault {
+    /// What is open in any of these spans.
+    pub(crate) fn live_in(&self, occurrences: &[(Position, SpanRecorded)]) -> Result<Vec<LiveReason>> {
+        let mut found = Vec::new();
+        let mut sessions: Vec<Position> = occurrences.iter().map(|(_at, span)| span.session).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        for session in sessions {
+            let view = self.view(session)?;
+            let live = live_reasons(&view, &view.read());
+            for (row, reasons) in view.rows.iter().zip(live) {
+                if occurrences.iter().any(|(at, _span)| *at == row.at) {
+                    found.extend(reasons);
+                }
+            }
+        }
+        Ok(found)
+    }
+}

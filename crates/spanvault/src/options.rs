@@ -1,0 +1,55 @@
+//! How a vault is opened. Every default is the safe one.
+
+use spanvault_env::Env;
+use spanvault_gate::Reach;
+use spanvault_import::Limits;
+use spanvault_types::{Ttl, TtlRule};
+
+/// Settings of one open vault. `Options::default()` is right for one machine.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The world: disk, clock, randomness.
+    pub env: Env,
+    /// At which size a log segment is sealed, in bytes.
+    pub segment_bytes: u64,
+    /// What importers may take.
+    pub limits: Limits,
+    /// How long after the instant of need an original has to be there, in either tier (I24). Default 5 minutes.
+    pub reach: Reach,
+    /// How far past now a lease of `--extend` may run. Default one year.
+    pub extend_budget: TtlRule,
+    /// Where the derived index is kept.
+    pub index: IndexKind,
+}
+
+/// Where the derived index of a vault for writing is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IndexKind {
+    /// In sled, beside the log.
+    #[default]
+    Sled,
+    /// In memory, made anew at each opening: for simulations, whose disk sled cannot use.
+    Memory,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            env: Env::real(),
+            segment_bytes: 64 << 20,
+            limits: Limits::default(),
+            reach: Reach::LOCAL,
+            extend_budget: TtlRule::For(Ttl::days(365)),
+            index: IndexKind::Sled,
+        }
+    }
+}
+
+impl Options {
+    /// The default settings in a simulated world, with an index in memory.
+    #[must_use]
+    pub fn simulated(env: Env) -> Self {
+        Self { env, index: IndexKind::Memory, ..Self::default() }
+    }
+}

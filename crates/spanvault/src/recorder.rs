@@ -1,0 +1,223 @@
+//! Builds one batch of recorded spans under the writer lock.
+//!
+//! Ingest and [`crate::Session::record`] both write through here, so equal bytes are stored once, ordinals have no
+//! gaps, and a batch is all there or not.
+
+use std::collections::HashMap;
+
+use spanvault_store::{Batch, Writer};
+use spanvault_types::{
+    ContentHash, Event, EvidentialClass, Position, SessionOpened, SpanContent, SpanKind, SpanRecorded, key,
+    key::Table,
+};
+
+use crate::error::Result;
+use crate::vault::Vault;
+
+/// A span that is about to be recorded.
+pub(crate) struct NewSpan<'a> {
+    pub(crate) session: Position,
+    pub(crate) source: Position,
+    pub(crate) record: String,
+    pub(crate) index: u64,
+    pub(crate) content: &'a SpanContent,
+    pub(crate) class: EvidentialClass,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) hash: ContentHash,
+}
+
+/// What the log has under a record's own identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Identity {
+    /// Nothing.
+    New,
+    /// A span with the same bytes.
+    Same(Position),
+    /// A span with other bytes.
+    OtherBytes(Position),
+}
+
+/// One batch in the making; holds the writer lock.
+pub(crate) struct Recorder<'v> {
+    vault: &'v Vault,
+    writer: Writer<'v>,
+    batch: Batch,
+    /// Bodies of this batch.
+    bodies: HashMap<ContentHash, Position>,
+    /// Event keys of this batch.
+    identities: HashMap<(Position, [u8; 16]), Vec<(Position, ContentHash)>>,
+    /// Sessions opened by this batch.
+    sessions: HashMap<String, Position>,
+    /// The next ordinal of each session that this batch records in.
+    ordinals: HashMap<Position, u64>,
+    /// Bytes of bodies that were not known before.
+    pub(crate) bytes_new: u64,
+}
+
+impl<'v> Recorder<'v> {
+    pub(crate) fn start(vault: &'v Vault) -> Result<Self> {
+        let writer = vault.store.lock()?;
+        let batch = writer.begin();
+        Ok(Self {
+            vault,
+            writer,
+            batch,
+            bodies: HashMap::new(),
+            identities: HashMap::new(),
+            sessions: HashMap::new(),
+            ordinals: HashMap::new(),
+            bytes_new: 0,
+        })
+    }
+
+    /// The session of that name, opened by this batch where there is none.
+    pub(crate) fn session(&mut self, name: &str, format: &str) -> Result<Position> {
+        if let Some(at) = self.sessions.get(name) {
+            return Ok(*at);
+        }
+        let at = match self.vault.session_named(name)? {
+            Some(at) => at,
+            None => self.push(
+                Event::SessionOpened(SessionOpened { name: name.to_owned(), format: format.to_owned() }),
+                None,
+            ),
+        };
+        self.sessions.insert(name.to_owned(), at);
+        Ok(at)
+    }
+
+    pub(crate) fn push(&mut self, event: Event, body: Option<Vec<u8>>) -> Position {
+        self.batch.push(event, body)
+    }
+
+    /// Stores the bytes between records.
+    pub(crate) fn gap(&mut self, bytes: Vec<u8>, hash: ContentHash) -> Result<Position> {
+        if let Some(at) = self.stored(&hash)? {
+            return Ok(at);
+        }
+        self.bytes_new += bytes.len() as u64;
+        let at = self.push(Event::GapStored, Some(bytes));
+        self.bodies.insert(hash, at);
+        Ok(at)
+    }
+
+    /// Records a span; its bytes are stored only where nobody has them yet (I15).
+    pub(crate) fn span(&mut self, span: NewSpan<'_>) -> Result<Position> {
+        let known = self.stored(&span.hash)?;
+        let ordinal = self.next_ordinal(span.session)?;
+        let at = self.batch.next();
+        let bytes = span.bytes.len() as u64;
+        let event_key = span.content.event_key.as_deref().map(key::event_key_of);
+        let event = SpanRecorded {
+            session: span.session,
+            ordinal,
+            source: span.source,
+            record: span.record,
+            index: span.index,
+            original: known.unwrap_or(at),
+            bytes,
+            tokens: tokens_of(span.content, bytes),
+            role: span.content.role,
+            kind: span.content.kind,
+            class: span.class,
+            timestamp_ms: span.content.timestamp_ms,
+            recorded_at: self.vault.now(),
+            event_key,
+        };
+        let body = known.is_none().then_some(span.bytes);
+        if body.is_some() {
+            self.bytes_new += bytes;
+            self.bodies.insert(span.hash, at);
+        }
+        if let Some(event_key) = event_key {
+            self.identities.entry((span.session, event_key)).or_default().push((at, span.hash));
+        }
+        self.push(Event::SpanRecorded(event), body);
+        Ok(at)
+    }
+
+    /// What the log and this batch have under `event_key`, apart from the spans that `is_taken` claims.
+    pub(crate) fn identity(
+        &self,
+        session: Position,
+        event_key: &[u8; 16],
+        hash: &ContentHash,
+        is_taken: &dyn Fn(Position) -> bool,
+    ) -> Result<Identity> {
+        let mut found = Vec::new();
+        for at in self.vault.positions(&key::event_key(session, event_key))? {
+            found.push((at, self.vault.hash_at(self.vault.span_at(at)?.original)?));
+        }
+        if let Some(fresh) = self.identities.get(&(session, *event_key)) {
+            found.extend(fresh.iter().map(|(at, hash)| (*at, Some(*hash))));
+        }
+        let same = found.iter().find(|(at, found)| *found == Some(*hash) && !is_taken(*at));
+        Ok(match (same, found.iter().find(|(_at, found)| *found != Some(*hash))) {
+            (Some((at, _hash)), _) => Identity::Same(*at),
+            (None, Some((at, _hash))) => Identity::OtherBytes(*at),
+            (None, None) => Identity::New,
+        })
+    }
+
+    /// A span of this session with these bytes at this index that has no identity of its own.
+    pub(crate) fn anonymous(&self, session: Position, hash: &ContentHash, index: u64) -> Result<Option<Position>> {
+        let Some(original) = self.vault.original_of(hash)? else { return Ok(None) };
+        let found = self
+            .vault
+            .occurrences(original)?
+            .into_iter()
+            .find(|(_at, span)| span.session == session && span.index == index && span.event_key.is_none());
+        Ok(found.map(|(at, _span)| at))
+    }
+
+    /// Writes the batch; what it gives must be passed to [`Vault::make_durable`] before anything is acknowledged.
+    pub(crate) fn append(mut self) -> Result<Position> {
+        Ok(self.writer.append(self.batch)?)
+    }
+
+    /// The frame that holds these bytes, in this batch or retrievable in the log.
+    fn stored(&self, hash: &ContentHash) -> Result<Option<Position>> {
+        if let Some(at) = self.bodies.get(hash) {
+            return Ok(Some(*at));
+        }
+        let found = self.vault.original_of(hash)?;
+        Ok(found.filter(|at| self.vault.store.whereabouts(*at).is_retrievable()))
+    }
+
+    fn next_ordinal(&mut self, session: Position) -> Result<u64> {
+        let ordinal = match self.ordinals.get(&session) {
+            Some(next) => *next,
+            None => self.vault.span_count(session)?,
+        };
+        self.ordinals.insert(session, ordinal + 1);
+        Ok(ordinal)
+    }
+}
+
+impl Vault {
+    /// Makes everything up to `commit` durable; one sync serves all who wait.
+    pub(crate) fn make_durable(&self, commit: Position) -> Result<()> {
+        self.store.sync(commit)?;
+        crate::index::follow(self, commit);
+        Ok(())
+    }
+
+    /// How many spans a session has.
+    pub(crate) fn span_count(&self, session: Position) -> Result<u64> {
+        let last = self.store.scan_last(&key::key(Table::Span, &[session]))?;
+        Ok(last.and_then(|(found, _at)| key::field(&found, 1)).map_or(0, |ordinal| ordinal.get() + 1))
+    }
+}
+
+/// The estimated tokens of a span; of bytes that could not be parsed, all count.
+fn tokens_of(content: &SpanContent, bytes: u64) -> u64 {
+    match content.kind {
+        SpanKind::Quarantined | SpanKind::TooLarge => spanvault_evidence::tokens_of_bytes(bytes),
+        SpanKind::Meta
+        | SpanKind::Thinking
+        | SpanKind::Message
+        | SpanKind::CompactSummary
+        | SpanKind::ToolResult
+        | SpanKind::ToolCall => spanvault_evidence::tokens_of_span(content),
+    }
+}

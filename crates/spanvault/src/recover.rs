@@ -1,0 +1,94 @@
+//! From a name to exact, verified bytes. Never writes, never changes a tier.
+
+use spanvault_types::{ContentHash, Position};
+
+use crate::catalog::Subject;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::Name;
+use crate::ingest::pieces_of;
+use crate::vault::Vault;
+
+impl Vault {
+    /// The exact bytes that `name` stands for: of an original, a summary, a checkpoint or a gap.
+    ///
+    /// What comes back hashes to the name, or is an error; never other bytes, never a part of them (I2).
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown name; `Invalid` for a prefix of several; `Insufficient` with the tombstone where
+    /// the bytes were reclaimed; `Corrupt` where they are damaged or missing.
+    pub fn recover(&self, name: impl Into<Name>) -> Result<Vec<u8>> {
+        let subject = self.resolve(&name.into())?;
+        self.bytes_at(subject.body())
+    }
+
+    /// The verified body of a frame.
+    pub(crate) fn bytes_at(&self, at: Position) -> Result<Vec<u8>> {
+        Ok(self.store.original(at)?.bytes)
+    }
+
+    /// The content hash of what `name` stands for, also where its bytes are gone.
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown name; `Invalid` for a prefix of several.
+    pub fn hash_of(&self, name: impl Into<Name>) -> Result<ContentHash> {
+        let body = self.resolve(&name.into())?.body();
+        self.known_hash(body)
+    }
+
+    pub(crate) fn known_hash(&self, body: Position) -> Result<ContentHash> {
+        self.hash_at(body)?
+            .ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("find the hash of the frame at {body}")))
+    }
+
+    /// Gives the file that was ingested from `path` again, byte for byte, piece by piece to `sink`.
+    ///
+    /// `path` is the path of the file, or its end in whole components.
+    ///
+    /// # Errors
+    /// `NotFound` where no source has that path, `Invalid` where several have; `Insufficient` or `Corrupt` where a
+    /// piece is gone: then `sink` has got everything before it.
+    pub fn restore(&self, path: &str, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+        let source = self.one_source(path)?;
+        let mut written = 0;
+        for (_at, piece) in self.recipe(source)? {
+            for (position, index) in piece.runs.iter().flat_map(pieces_of) {
+                let body = match index {
+                    Some(_span) => self.span_at(position)?.original,
+                    None => position,
+                };
+                let bytes = self.bytes_at(body)?;
+                written += bytes.len() as u64;
+                sink(&bytes)?;
+            }
+        }
+        Ok(written)
+    }
+
+    /// The only source whose path is or ends with `path`.
+    pub(crate) fn one_source(&self, path: &str) -> Result<Position> {
+        match self.find_sources(path)?.as_slice() {
+            [source] => Ok(*source),
+            [] => Err(Error::not_found(format!("find source {path:?}: no ingested file has that path"))
+                .with_hint("\"spanvault sessions\" lists the sources of each session")),
+            several => {
+                let exact = several.iter().find(|at| self.source_at(**at).is_ok_and(|source| source.path == path));
+                exact.copied().ok_or_else(|| {
+                    Error::invalid(format!("find source {path:?}: {} ingested files end with it", several.len()))
+                        .with_hint("say more of the path")
+                })
+            }
+        }
+    }
+}
+
+impl Subject {
+    /// The word for what this is.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Span { .. } => "span",
+            Self::Summary(_) => "summary",
+            Self::Gap(_) => "gap",
+            Self::Checkpoint(_) => "checkpoint",
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! One session of a vault: the place where an agent records, compacts and looks back.
+
+use spanvault_types::{ContentHash, Position, SpanContent};
+
+use crate::classes::ClassStreams;
+use crate::draft::{Receipt, SpanDraft};
+use crate::error::{Error, Result};
+use crate::ids::SpanId;
+use crate::recorder::{NewSpan, Recorder};
+use crate::vault::Vault;
+
+/// A session. Cheap to make; all state is in the vault.
+#[derive(Debug, Clone)]
+pub struct Session<'v> {
+    pub(crate) vault: &'v Vault,
+    pub(crate) at: Position,
+    name: String,
+}
+
+impl<'v> Session<'v> {
+    pub(crate) const fn new(vault: &'v Vault, at: Position, name: String) -> Self {
+        Self { vault, at, name }
+    }
+
+    /// Its name, unique in the vault.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its id: the log position of its opening.
+    pub const fn id(&self) -> Position {
+        self.at
+    }
+
+    /// Records one span; when this returns it survives a power cut.
+    ///
+    /// Threads that record at the same time share one sync.
+    ///
+    /// # Errors
+    /// `Invalid` where the draft is not a message; `Unavailable` where the disk is full or the vault is open for
+    /// reading only. After a failed sync every later call fails until the vault is opened again.
+    pub fn record(&self, draft: SpanDraft) -> Result<Receipt> {
+        let mut receipts = self.record_all(vec![draft])?;
+        receipts.pop().ok_or_else(|| Error::internal("record one span: nothing was recorded"))
+    }
+
+    /// Records several spans as one batch: all of them or none.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub fn record_all(&self, drafts: Vec<SpanDraft>) -> Result<Vec<Receipt>> {
+        let contents = drafts.iter().map(|draft| parse(&draft.bytes)).collect::<Result<Vec<_>>>()?;
+        let mut classes = ClassStreams::default();
+        let classes = classes.classify(contents.iter().map(|content| Some(("", content))));
+        let mut recorder = Recorder::start(self.vault)?;
+        let first = self.vault.span_count(self.at)?;
+        let mut receipts = Vec::with_capacity(drafts.len());
+        for (n, ((draft, content), class)) in drafts.into_iter().zip(&contents).zip(classes).enumerate() {
+            let hash = ContentHash::of(&draft.bytes);
+            let at = recorder.span(NewSpan {
+                session: self.at,
+                source: Position::ZERO,
+                record: String::new(),
+                index: first + n as u64,
+                content,
+                class,
+                bytes: draft.bytes.clone(),
+                hash,
+            })?;
+            receipts.push(Receipt { span: SpanId(at), hash, durable: at, bytes: draft.bytes });
+        }
+        let commit = recorder.append()?;
+        self.vault.make_durable(commit)?;
+        for receipt in &mut receipts {
+            receipt.durable = commit;
+        }
+        Ok(receipts)
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<SpanContent> {
+    spanvault_import::parse(spanvault_import::CHAT_JSON, bytes).map_err(|unparsed| {
+        Error::invalid(format!("record a span: {unparsed}"))
+            .with_hint("a draft is one JSON message with a role and a content, as the chat APIs have it")
+    })
+}

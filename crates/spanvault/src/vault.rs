@@ -1,0 +1,168 @@
+//! The vault that people open.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use spanvault_index::Index;
+use spanvault_store::{Access, OpenReport, Store, StoreOptions};
+use spanvault_types::key::{self, Table};
+use spanvault_types::{ContentHash, Event, Position, SessionOpened, StoreTime};
+
+use crate::error::{Error, Result};
+use crate::index;
+use crate::options::Options;
+use crate::session::Session;
+
+/// A span store with its provenance, opened.
+///
+/// One process writes; any number read beside it. All calls take `&self`, and a vault is shared between threads
+/// by reference or in an `Arc`.
+///
+/// ```
+/// # fn main() -> spanvault::Result<()> {
+/// # let dir = tempfile::tempdir().expect("a directory for the example");
+/// use spanvault::{SpanDraft, Vault};
+///
+/// let vault = Vault::open(dir.path().join("agent.vault"))?;
+/// let session = vault.session("run-42")?;
+/// let receipt = session.record(SpanDraft::user("Please check the invoice INV-2025-08-44719."))?;
+/// assert_eq!(vault.recover(receipt.hash)?, receipt.bytes);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Vault {
+    pub(crate) store: Store,
+    pub(crate) options: Options,
+    pub(crate) index: Mutex<Option<Box<dyn Index>>>,
+    /// Held by whoever extends a source, so that two runs over one file cannot interleave.
+    pub(crate) ingesting: Mutex<()>,
+    report: OpenReport,
+}
+
+impl Vault {
+    /// Opens the vault in `dir` for writing; makes it where there is none.
+    ///
+    /// # Errors
+    /// `Unavailable` where another process writes, with its pid; `Invalid` where `dir` holds something else or a
+    /// newer format; `Corrupt` where nothing of it can be served.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(dir, Options::default())
+    }
+
+    /// Opens the vault in `dir` for writing, with settings.
+    ///
+    /// # Errors
+    /// As [`Vault::open`].
+    pub fn open_with(dir: impl AsRef<Path>, options: Options) -> Result<Self> {
+        let vault = Self::assemble(dir.as_ref(), Access::Write, options)?;
+        *vault.index_slot() = index::open(dir.as_ref(), &vault);
+        Ok(vault)
+    }
+
+    /// Opens the vault in `dir` beside whoever writes: sees what was committed, changes no byte.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no vault; otherwise as [`Vault::open`], but never busy.
+    pub fn open_read_only(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::open_read_only_with(dir, Options::default())
+    }
+
+    /// Opens the vault in `dir` for reading, with settings.
+    ///
+    /// # Errors
+    /// As [`Vault::open_read_only`].
+    pub fn open_read_only_with(dir: impl AsRef<Path>, options: Options) -> Result<Self> {
+        Self::assemble(dir.as_ref(), Access::Read, options)
+    }
+
+    fn assemble(dir: &Path, access: Access, options: Options) -> Result<Self> {
+        let store_options = StoreOptions { segment_bytes: options.segment_bytes, ..StoreOptions::default() };
+        let (store, report) = Store::open(options.env.clone(), dir, access, store_options)?;
+        Ok(Self { store, options, index: Mutex::new(None), ingesting: Mutex::new(()), report })
+    }
+
+    /// What opening found: a torn tail that was cut, damage that is served around.
+    pub const fn open_report(&self) -> &OpenReport {
+        &self.report
+    }
+
+    /// Opens the session of that name; makes it where there is none.
+    ///
+    /// # Errors
+    /// `Unavailable` where the vault is open for reading only and has no such session.
+    pub fn session(&self, name: &str) -> Result<Session<'_>> {
+        if name.is_empty() {
+            return Err(Error::invalid("open a session without a name"));
+        }
+        if let Some(at) = self.session_named(name)? {
+            return Ok(Session::new(self, at, name.to_owned()));
+        }
+        let mut writer = self.store.lock()?;
+        if let Some(at) = self.session_named(name)? {
+            return Ok(Session::new(self, at, name.to_owned()));
+        }
+        let mut batch = writer.begin();
+        let opened = SessionOpened { name: name.to_owned(), format: spanvault_import::CHAT_JSON.to_owned() };
+        let at = batch.push(Event::SessionOpened(opened), None);
+        writer.commit(batch)?;
+        drop(writer);
+        Ok(Session::new(self, at, name.to_owned()))
+    }
+
+    /// The session that exists under that name, or the only one whose name starts with it.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` where several names start with it.
+    pub fn find(&self, name: &str) -> Result<Session<'_>> {
+        let at = self.find_session(name)?;
+        Ok(Session::new(self, at, self.session_at(at)?.name))
+    }
+
+    /// Every session, oldest first.
+    ///
+    /// # Errors
+    /// `Corrupt` where a record of the log cannot be read.
+    pub fn sessions(&self) -> Result<Vec<Session<'_>>> {
+        self.positions(&key::key(Table::Session, &[]))?
+            .into_iter()
+            .map(|at| Ok(Session::new(self, at, self.session_at(at)?.name)))
+            .collect()
+    }
+
+    /// Store time: what deletions are decided by.
+    pub fn now(&self) -> StoreTime {
+        self.store.now()
+    }
+
+    /// The last position that this vault has seen.
+    pub fn revision(&self) -> Position {
+        self.store.head().position
+    }
+
+    /// Where the index says that an original is, verified in the log.
+    pub(crate) fn hinted_original(&self, hash: &ContentHash) -> Option<Position> {
+        let slot = self.index_slot();
+        let hints = slot.as_ref()?.scan(&key::original(hash), 4).ok()?;
+        drop(slot);
+        hints.into_iter().map(|(_key, at)| at).rev().find(|at| {
+            self.store.whereabouts(*at).is_retrievable()
+                && self.store.frame(*at).is_ok_and(|frame| frame.hash == Some(*hash))
+        })
+    }
+
+    pub(crate) fn index_slot(&self) -> std::sync::MutexGuard<'_, Option<Box<dyn Index>>> {
+        self.index.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Closes the vault so that the next opening can trust the index.
+    ///
+    /// Dropping a vault is safe too: the index is then brought up to date, or rebuilt, by the next opening.
+    ///
+    /// # Errors
+    /// What the disk says; nothing acknowledged is at stake.
+    pub fn close(self) -> Result<()> {
+        let Some(index) = self.index_slot().take() else { return Ok(()) };
+        index::close(index, &self)
+    }
+}

@@ -1,0 +1,223 @@
+//! A session as it stands: its spans in order, what replaced them, and what can be read of them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use spanvault_evidence::{SessionReading, SpanText, read_session};
+use spanvault_types::key::{self, Table};
+use spanvault_types::{Checkpointed, Position, SpanContent, SpanKind, SpanRecorded, Summarised};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::vault::Vault;
+
+/// A session at one revision.
+pub(crate) struct SessionView {
+    pub(crate) session: Position,
+    pub(crate) revision: Position,
+    /// Its spans in order, without those that a newer state of their source superseded.
+    pub(crate) rows: Vec<SpanRow>,
+    /// All its summaries, oldest first.
+    pub(crate) summaries: Vec<SummaryRow>,
+    /// Its checkpoints, oldest first.
+    pub(crate) checkpoints: Vec<(Position, Checkpointed)>,
+}
+
+/// One span of a view.
+pub(crate) struct SpanRow {
+    pub(crate) at: Position,
+    pub(crate) span: SpanRecorded,
+    pub(crate) sight: Sight,
+    /// The summary that stands for it in the context, if one does.
+    pub(crate) stands_in: Option<Position>,
+}
+
+/// One summary of a view.
+pub(crate) struct SummaryRow {
+    pub(crate) at: Position,
+    pub(crate) summary: Box<Summarised>,
+    /// Its text, without the digest.
+    pub(crate) text: String,
+    /// The summary that covers it, if one does.
+    pub(crate) covered_by: Option<Position>,
+}
+
+/// What can be read of a span.
+pub(crate) enum Sight {
+    /// Its content and exact bytes.
+    Seen(Arc<SpanContent>, Arc<[u8]>),
+    /// No part of the conversation: nothing was read.
+    Meta,
+    /// Its bytes cannot be had.
+    Unseen(Error),
+}
+
+impl SpanRow {
+    pub(crate) fn content(&self) -> Option<&Arc<SpanContent>> {
+        match &self.sight {
+            Sight::Seen(content, _bytes) => Some(content),
+            Sight::Meta | Sight::Unseen(_) => None,
+        }
+    }
+
+    pub(crate) fn is_conversation(&self) -> bool {
+        self.span.kind.is_conversation()
+    }
+}
+
+impl Vault {
+    /// Loads a session and reads its conversation.
+    pub(crate) fn view(&self, session: Position) -> Result<SessionView> {
+        let revision = self.revision();
+        let summaries = self.summary_rows(session)?;
+        let stands_in = stand_ins(&summaries);
+        let superseded = self.superseded_spans(session)?;
+        let formats = Formats::default();
+        let mut rows = Vec::new();
+        for at in self.positions(&key::key(Table::Span, &[session]))? {
+            if superseded.contains(&at) {
+                continue;
+            }
+            let span = self.span_at(at)?;
+            let sight = self.sight(&span, &formats)?;
+            rows.push(SpanRow { at, sight, stands_in: stands_in.get(&at).copied(), span });
+        }
+        let checkpoints = self
+            .positions(&key::key(Table::Checkpoint, &[session]))?
+            .into_iter()
+            .map(|at| Ok((at, self.checkpoint_at(at)?)))
+            .collect::<Result<_>>()?;
+        Ok(SessionView { session, revision, rows, summaries, checkpoints })
+    }
+
+    fn summary_rows(&self, session: Position) -> Result<Vec<SummaryRow>> {
+        self.positions(&key::key(Table::Summary, &[session]))?
+            .into_iter()
+            .map(|at| {
+                let covered_by = self.positions(&key::key(Table::CoveredBy, &[at]))?.last().copied();
+                let text = String::from_utf8_lossy(&self.bytes_at(at)?).into_owned();
+                Ok(SummaryRow { at, summary: self.summary_at(at)?, text, covered_by })
+            })
+            .collect()
+    }
+
+    /// The spans of a session that a newer state of their source replaced.
+    pub(crate) fn superseded_spans(&self, session: Position) -> Result<HashSet<Position>> {
+        let mut found = HashSet::new();
+        for (found_key, _at) in self.entries(&key::key(Table::Superseded, &[]))? {
+            if let Some(span) = key::field(&found_key, 0)
+                && self.span_at(span)?.session == session
+            {
+                found.insert(span);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads what can be read of a span.
+    pub(crate) fn sight(&self, span: &SpanRecorded, formats: &Formats) -> Result<Sight> {
+        if span.kind == SpanKind::Meta {
+            return Ok(Sight::Meta);
+        }
+        match self.bytes_at(span.original) {
+            Ok(bytes) => {
+                let content = self.content_of(span, &bytes, formats)?;
+                Ok(Sight::Seen(Arc::new(content), bytes.into()))
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::Insufficient | ErrorKind::Corrupt) => {
+                Ok(Sight::Unseen(error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Parses the bytes of a span as its source's format says.
+    pub(crate) fn content_of(&self, span: &SpanRecorded, bytes: &[u8], formats: &Formats) -> Result<SpanContent> {
+        let unparsed = |kind| SpanContent {
+            role: span.role,
+            kind,
+            timestamp_ms: span.timestamp_ms,
+            event_key: None,
+            parts: Vec::new(),
+        };
+        if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
+            return Ok(unparsed(span.kind));
+        }
+        let format = formats.of(self, span)?;
+        // What was parsed when it was recorded parses again; a program that no longer can must not guess.
+        Ok(spanvault_import::parse(&format, bytes).unwrap_or_else(|_unparsed| unparsed(SpanKind::Quarantined)))
+    }
+}
+
+/// Which summary stands for each span: the outermost that covers it.
+fn stand_ins(summaries: &[SummaryRow]) -> HashMap<Position, Position> {
+    let mut found = HashMap::new();
+    for row in summaries.iter().filter(|row| row.covered_by.is_none()) {
+        found.extend(row.summary.spans.iter().map(|span| (*span, row.at)));
+    }
+    found
+}
+
+/// Remembers the format of each source while a session is read.
+#[derive(Default)]
+pub(crate) struct Formats(std::cell::RefCell<HashMap<Position, Arc<str>>>);
+
+impl Formats {
+    fn of(&self, vault: &Vault, span: &SpanRecorded) -> Result<Arc<str>> {
+        // Spans that were recorded one by one have no source: their session names the format.
+        let owner = if span.source == Position::ZERO { span.session } else { span.source };
+        if let Some(format) = self.0.borrow().get(&owner) {
+            return Ok(Arc::clone(format));
+        }
+        let format: Arc<str> = match span.source {
+            Position::ZERO => spanvault_import::CHAT_JSON.into(),
+            source => vault.source_at(source)?.format.into(),
+        };
+        self.0.borrow_mut().insert(owner, Arc::clone(&format));
+        Ok(format)
+    }
+}
+
+impl SessionView {
+    /// Reads the evidence of the whole session. Index n of the reading is row n.
+    pub(crate) fn read(&self) -> SessionReading {
+        let texts = self.texts();
+        read_session(&texts.iter().map(OwnedText::as_text).collect::<Vec<_>>())
+    }
+
+    /// The content of every row; of those that cannot be seen, an empty one of the recorded kind.
+    pub(crate) fn texts(&self) -> Vec<OwnedText> {
+        self.rows
+            .iter()
+            .map(|row| match &row.sight {
+                Sight::Seen(content, bytes) => OwnedText { content: Arc::clone(content), original: Arc::clone(bytes) },
+                Sight::Meta | Sight::Unseen(_) => OwnedText {
+                    content: Arc::new(SpanContent {
+                        role: row.span.role,
+                        kind: row.span.kind,
+                        timestamp_ms: row.span.timestamp_ms,
+                        event_key: None,
+                        parts: Vec::new(),
+                    }),
+                    original: Arc::from([]),
+                },
+            })
+            .collect()
+    }
+
+    /// Row number of a span.
+    pub(crate) fn row_of(&self, span: Position) -> Option<usize> {
+        self.rows.iter().position(|row| row.at == span)
+    }
+}
+
+/// Shared ownership of what a [`SpanText`] borrows.
+pub(crate) struct OwnedText {
+    content: Arc<SpanContent>,
+    original: Arc<[u8]>,
+}
+
+impl OwnedText {
+    pub(crate) fn as_text(&self) -> SpanText<'_> {
+        SpanText { content: &self.content, original: &self.original }
+    }
+}
