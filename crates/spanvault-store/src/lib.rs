@@ -1,1 +1,43 @@
-//! Spanvault: store.
+//! The log of a vault and the originals in it: append, reopen, read back, verify.
+//!
+//! The log is the truth; whatever else knows something about a vault can be rebuilt from it. This crate does not know
+//! what a summary is, decides nothing, and removes nothing on its own. Start with [`Store`].
+#![warn(clippy::indexing_slicing)]
+
+mod batch;
+mod bytes;
+mod chain;
+mod damage;
+mod error;
+mod filter;
+mod flush;
+mod frame;
+mod frames;
+mod handles;
+mod hint;
+mod layout;
+mod lookup;
+mod open;
+mod read;
+mod rebuild;
+mod refresh;
+mod report;
+mod segment;
+mod sidecar;
+mod stamp;
+mod store;
+mod tail;
+mod verify;
+mod view;
+mod writer;
+
+pub use batch::{Batch, Body};
+pub use damage::{Damage, Fault};
+pub use error::StoreError;
+pub use frames::Frames;
+pub use read::{BodyState, Frame, Original, Whereabouts};
+pub use rebuild::Progress;
+pub use report::{LostTail, OpenReport};
+pub use store::{Access, Head, Store, StoreOptions};
+pub use verify::{VerifyDepth, VerifyReport};
+pub use writer::Writer;

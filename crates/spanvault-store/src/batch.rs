@@ -1,0 +1,142 @@
+//! A batch: events that become durable together or not at all.
+
+use std::sync::Arc;
+
+use spanvault_env::Random;
+use spanvault_types::key::keys_of;
+use spanvault_types::{ContentHash, Counts, Event, Position, Salt};
+
+use crate::chain::Links;
+use crate::error::StoreError;
+use crate::frame::{EVENT_BYTES_MAX, Form, Name};
+use crate::segment::{ShortKey, add_counts, tally};
+
+/// The bytes of an original with their hash, computed once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    bytes: Vec<u8>,
+    hash: ContentHash,
+}
+
+impl Body {
+    /// Hashes `bytes`.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        let hash = ContentHash::of(&bytes);
+        Self { bytes, hash }
+    }
+
+    /// The content hash.
+    pub const fn hash(&self) -> ContentHash {
+        self.hash
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl From<Vec<u8>> for Body {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::new(bytes)
+    }
+}
+
+/// Events on their way into the log, with the positions that they will have.
+///
+/// Made by [`crate::Writer::begin`] and good only under that hold of the writer lock. One that is dropped leaves no
+/// trace.
+#[derive(Debug)]
+pub struct Batch {
+    pub(crate) epoch: u64,
+    pub(crate) first: u64,
+    pub(crate) frames: Vec<Draft>,
+    pub(crate) links: Links,
+    pub(crate) counts: Counts,
+    pub(crate) fault: Option<StoreError>,
+    random: Arc<dyn Random>,
+}
+
+/// One frame as far as it does not depend on where it will be.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) kind: u16,
+    pub(crate) form: Form,
+    pub(crate) name: Name,
+    pub(crate) event: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+    /// Length of the body, also where it is not in this frame.
+    pub(crate) body_len: u64,
+    pub(crate) keys: Vec<ShortKey>,
+}
+
+impl Batch {
+    pub(crate) fn new(epoch: u64, first: u64, random: Arc<dyn Random>) -> Self {
+        Self {
+            epoch,
+            first,
+            frames: Vec::new(),
+            links: Links::default(),
+            counts: Counts::default(),
+            fault: None,
+            random,
+        }
+    }
+
+    /// The position that the next event will have.
+    pub fn next(&self) -> Position {
+        Position::new(self.first + crate::bytes::len_u64(self.frames.len()))
+    }
+
+    /// Whether nothing was pushed yet.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// How many events were pushed.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Adds an event, with its body if it carries one, and returns its position.
+    ///
+    /// An event that is too large to write makes the batch fail when it is appended.
+    pub fn push(&mut self, event: Event, body: Option<Vec<u8>>) -> Position {
+        match body {
+            Some(bytes) => self.push_body(event, Body::new(bytes)),
+            None => self.add(&event, Form::Bare, Name::None, Vec::new(), 0),
+        }
+    }
+
+    /// Adds an event whose body was hashed before.
+    pub fn push_body(&mut self, event: Event, body: Body) -> Position {
+        let name = Name::Known { salt: self.salt(), hash: body.hash };
+        let len = crate::bytes::len_u64(body.bytes.len());
+        self.add(&event, Form::Full, name, body.bytes, len)
+    }
+
+    fn add(&mut self, event: &Event, form: Form, name: Name, body: Vec<u8>, body_len: u64) -> Position {
+        let at = self.next();
+        let bytes = match event.encode() {
+            Ok(bytes) if bytes.len() <= EVENT_BYTES_MAX => bytes,
+            refused => {
+                let source = refused.err();
+                self.fault.get_or_insert(StoreError::TooLarge { schema: event.schema(), source });
+                Vec::new()
+            }
+        };
+        let own_hash = if form == Form::Full { name.hash() } else { None };
+        let keys =
+            keys_of(event, at, own_hash.as_ref()).iter().filter_map(|key| ShortKey::new(key)).collect();
+        self.links.add(at.get(), event.schema(), &bytes, name.commitment().as_ref());
+        add_counts(&mut self.counts, tally(event, form != Form::Bare));
+        self.frames.push(Draft { kind: event.schema(), form, name, event: bytes, body, body_len, keys });
+        at
+    }
+
+    fn salt(&self) -> Salt {
+        let mut bytes = [0; 16];
+        self.random.fill(&mut bytes);
+        Salt::from_bytes(bytes)
+    }
+}

@@ -1,0 +1,105 @@
+//! Little-endian integers in fixed layouts, read without a panic.
+
+/// Reads fields one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    pub(crate) fn bytes(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(head)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.rest.split_first_chunk::<N>()?;
+        self.rest = rest;
+        Some(*head)
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn u48(&mut self) -> Option<u64> {
+        let [a, b, c, d, e, f] = self.array()?;
+        Some(u64::from_le_bytes([a, b, c, d, e, f, 0, 0]))
+    }
+
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// A number of at most ten bytes, seven bits each, the lowest first.
+    pub(crate) fn varint(&mut self) -> Option<u64> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.u8()?;
+            value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
+/// Appends the low 48 bits of `value`.
+pub(crate) fn put_u48(out: &mut Vec<u8>, value: u64) {
+    let [a, b, c, d, e, f, _, _] = value.to_le_bytes();
+    out.extend_from_slice(&[a, b, c, d, e, f]);
+}
+
+/// Appends what [`Fields::varint`] reads.
+pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    loop {
+        let low = value.to_le_bytes()[0] & 0x7f;
+        value >>= 7;
+        if value == 0 {
+            out.push(low);
+            return;
+        }
+        out.push(low | 0x80);
+    }
+}
+
+/// The length of something in memory as a file length. No machine that this runs on has longer addresses.
+pub(crate) fn len_u64(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn numbers_read_back(value: u64) {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, value);
+            put_u48(&mut bytes, value);
+            let mut fields = Fields::new(&bytes);
+            proptest::prop_assert_eq!(fields.varint(), Some(value));
+            proptest::prop_assert_eq!(fields.u48(), Some(value & 0xffff_ffff_ffff));
+            proptest::prop_assert!(fields.is_empty());
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What is wrong with a vault, as openings, reads and `verify` report it.
+
+use spanvault_types::Position;
+
+/// What is wrong with a stretch of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The heads of the frames cannot be read, so nothing of them can.
+    Frame,
+    /// The event cannot be read; an original beside it still can, if it hashes to its name.
+    Event,
+    /// The original does not hash to its name.
+    Body,
+    /// The frames of a batch do not add up to its chain value.
+    Chain,
+    /// The head of a segment cannot be read. Its frames can.
+    SegmentHead,
+    /// The file ends before.
+    Missing,
+}
+
+impl Fault {
+    /// The words that complete "read position 17:".
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Frame => "the frame is damaged",
+            Self::Event => "the event is damaged",
+            Self::Body => "the original does not hash to its name",
+            Self::Chain => "the batch does not fit the chain",
+            Self::SegmentHead => "the head of its segment is damaged",
+            Self::Missing => "the file ends before it",
+        }
+    }
+}
+
+/// A stretch of the log that is not as it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Damage {
+    /// The first position that it concerns.
+    pub from: Position,
+    /// The last one.
+    pub to: Position,
+    /// The number of the segment: its file is `log/<8 digits>.log`.
+    pub segment: u64,
+    /// Where in the file it begins.
+    pub offset: u64,
+    /// What is wrong.
+    pub fault: Fault,
+}

@@ -1,0 +1,79 @@
+//! Steps through the frames of the log in order.
+
+use spanvault_types::Position;
+
+use crate::error::{Result, StoreError};
+use crate::lookup::Located;
+use crate::read::Frame;
+use crate::segment::Slot;
+use crate::store::Store;
+use crate::view::Home;
+
+/// Frames in the order of their positions; made by [`Store::frames`].
+///
+/// A damaged frame is an error of its own, and the next call goes on behind it. A stretch that is missing is one
+/// error, which names its first position.
+#[derive(Debug)]
+pub struct Frames<'s> {
+    store: &'s Store,
+    next: u64,
+    /// The position after the last frame to give.
+    until: u64,
+    /// Slots from some position on, so that a sidecar is not asked for each frame.
+    slots: Vec<Slot>,
+    slots_first: u64,
+}
+
+impl Store {
+    /// The frames from `from` to the end that the log has now.
+    pub fn frames(&self, from: Position) -> Frames<'_> {
+        let (next, until) = (from.get().max(1), self.tip().next);
+        Frames { store: self, next, until, slots: Vec::new(), slots_first: 0 }
+    }
+}
+
+impl Iterator for Frames<'_> {
+    type Item = Result<Frame>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.until {
+            return None;
+        }
+        let at = self.next;
+        self.next += 1;
+        Some(self.frame(at))
+    }
+}
+
+impl Frames<'_> {
+    fn frame(&mut self, at: u64) -> Result<Frame> {
+        let store = self.store;
+        let view = store.view();
+        match view.home(at) {
+            Home::Open(_) => store.frame(Position::new(at)),
+            Home::Sealed(segment, until) => {
+                if self.slot(at).is_none() {
+                    (self.slots_first, self.slots) = store.slots(segment, until, at)?;
+                }
+                let Some(slot) = self.slot(at) else { return Err(self.skip_to(until, at)) };
+                let until = self.slot(at + 1).and_then(Slot::offset);
+                let file = store.log_file(segment)?;
+                store.frame_in(&Located { at, file, segment: segment.number(), slot, until })
+            }
+            Home::Nowhere => {
+                let first = view.sealed.first().map_or(view.open.head.first, |segment| segment.head.first);
+                Err(self.skip_to(first, at))
+            }
+        }
+    }
+
+    fn slot(&self, at: u64) -> Option<Slot> {
+        let index = usize::try_from(at.checked_sub(self.slots_first)?).ok()?;
+        self.slots.get(index).copied()
+    }
+
+    fn skip_to(&mut self, next: u64, at: u64) -> StoreError {
+        self.next = next.max(self.next);
+        StoreError::Missing { at: Position::new(at) }
+    }
+}

@@ -1,0 +1,216 @@
+//! Finds frames by position and positions by key, over the open segment and all sealed ones.
+//!
+//! No lock is held while the disk is read, and the writer lock is not needed at all.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use spanvault_env::{DiskFile, OpenMode};
+use spanvault_types::key::Key;
+use spanvault_types::{Counts, Position};
+
+use crate::bytes::len_u64;
+use crate::error::{Result, StoreError, io_error};
+use crate::segment::{Cursor, Entry, Replay, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot};
+use crate::sidecar::{Sidecar, Unusable};
+use crate::store::Store;
+use crate::view::{Home, Sealed};
+
+/// Scanned segments that are kept in memory.
+const SCANS_MAX: usize = 4;
+
+/// The maps of sealed segments that had to be scanned, the newest ones.
+#[derive(Debug, Default)]
+pub(crate) struct Scans {
+    kept: Mutex<VecDeque<(u64, [u8; 16], Arc<SegmentMap>)>>,
+}
+
+impl Scans {
+    fn get(&self, head: &SegmentHead) -> Option<Arc<SegmentMap>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().find(|(number, nonce, _)| (*number, *nonce) == (head.number, head.nonce));
+        found.map(|(_, _, map)| Arc::clone(map))
+    }
+
+    pub(crate) fn keep(&self, head: &SegmentHead, map: Arc<SegmentMap>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(number, _, _)| *number != head.number);
+        kept.push_front((head.number, head.nonce, map));
+        kept.truncate(SCANS_MAX);
+    }
+}
+
+/// A frame's place on the disk.
+#[derive(Debug, Clone)]
+pub(crate) struct Located {
+    pub(crate) at: u64,
+    pub(crate) file: Arc<dyn DiskFile>,
+    pub(crate) segment: u64,
+    pub(crate) slot: Slot,
+    /// Where the next frame begins, if that is known.
+    pub(crate) until: Option<u64>,
+}
+
+/// What is known of a sealed segment.
+pub(crate) enum Index<'s> {
+    Sidecar(&'s Sidecar, Arc<dyn DiskFile>),
+    Scanned(Arc<SegmentMap>),
+}
+
+impl Store {
+    /// Where the frame at `at` is.
+    pub(crate) fn locate(&self, at: Position) -> Result<Located> {
+        let seq = at.get();
+        if seq == 0 || seq >= self.tip().next {
+            return Err(StoreError::NotFound { at });
+        }
+        let view = self.view();
+        match view.home(seq) {
+            Home::Open(open) => {
+                let map = open.map();
+                let slot = map.slot(seq).ok_or(StoreError::Missing { at })?;
+                let (file, until) = (Arc::clone(&open.file), map.offset_after(seq));
+                Ok(Located { at: seq, file, segment: open.head.number, slot, until })
+            }
+            Home::Sealed(segment, until) => {
+                let (first, slots) = self.slots(segment, until, seq)?;
+                let index = usize::try_from(seq - first).unwrap_or(usize::MAX);
+                let slot = *slots.get(index).ok_or(StoreError::Missing { at })?;
+                let after = slots.get(index.saturating_add(1)).and_then(|next| next.offset());
+                let file = self.log_file(segment)?;
+                Ok(Located { at: seq, file, segment: segment.number(), slot, until: after })
+            }
+            Home::Nowhere => Err(StoreError::Missing { at }),
+        }
+    }
+
+    /// The slots around `at` and the position of the first of them; none where the segment ends before `at`.
+    pub(crate) fn slots(&self, segment: &Arc<Sealed>, until: u64, at: u64) -> Result<(u64, Vec<Slot>)> {
+        self.with_index(segment, until, |index| match index {
+            Index::Sidecar(sidecar, _) if at >= sidecar.next() => Ok((at, Vec::new())),
+            Index::Sidecar(sidecar, file) => sidecar.slots(&**file, at),
+            Index::Scanned(map) => {
+                let index = usize::try_from(at - map.first).unwrap_or(usize::MAX);
+                let slots = map.slots.get(index..).unwrap_or_default();
+                Ok((at, slots.iter().take(256).copied().collect()))
+            }
+        })
+    }
+
+    /// All pairs of key and position whose key starts with `prefix`, sorted.
+    ///
+    /// # Errors
+    /// Where a segment cannot be read. Frames whose event is damaged have no keys: see [`Store::damage`].
+    pub fn scan(&self, prefix: &[u8]) -> Result<Vec<(Key, Position)>> {
+        let view = self.view();
+        let mut found: Vec<Entry> = view.open.map().scan(prefix).collect();
+        for (segment, until) in view.sealed() {
+            found.extend(self.with_index(segment, until, |index| match index {
+                Index::Sidecar(sidecar, file) => sidecar.scan(&**file, prefix),
+                Index::Scanned(map) => Ok(map.scan(prefix).collect()),
+            })?);
+        }
+        found.sort_unstable();
+        Ok(found.into_iter().map(Entry::to_pair).collect())
+    }
+
+    /// The last of what [`Store::scan`] gives.
+    ///
+    /// # Errors
+    /// As [`Store::scan`].
+    pub fn scan_last(&self, prefix: &[u8]) -> Result<Option<(Key, Position)>> {
+        let view = self.view();
+        let mut last = view.open.map().scan(prefix).next_back();
+        for (segment, until) in view.sealed() {
+            let here = self.with_index(segment, until, |index| match index {
+                Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, prefix),
+                Index::Scanned(map) => Ok(map.scan(prefix).next_back()),
+            })?;
+            last = last.max(here);
+        }
+        Ok(last.map(Entry::to_pair))
+    }
+
+    /// Asks the sidecar of a segment, or scans the segment where there is none to be trusted.
+    pub(crate) fn with_index<T>(
+        &self,
+        segment: &Arc<Sealed>,
+        until: u64,
+        ask: impl Fn(&Index<'_>) -> std::result::Result<T, Unusable>,
+    ) -> Result<T> {
+        let path = self.layout.sidecar(segment.number());
+        if let Some(sidecar) = segment.sidecar() {
+            match self.sidecar_file(segment).and_then(|file| ask(&Index::Sidecar(sidecar, file))) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => {
+                    tracing::warn!(segment = segment.number(), ?error, "a sidecar is not used any more");
+                    segment.distrust();
+                }
+            }
+        }
+        let map = self.scanned(segment, until)?;
+        ask(&Index::Scanned(map)).map_err(|unusable| match unusable {
+            Unusable::Io(error) => io_error("read", &path)(error),
+            Unusable::Damaged => {
+                StoreError::Damaged { path: path.clone(), what: "its segment does not scan" }
+            }
+        })
+    }
+
+    fn sidecar_file(&self, segment: &Sealed) -> std::result::Result<Arc<dyn DiskFile>, Unusable> {
+        let number = segment.number();
+        self.handles.get(segment.sidecar_id(), || {
+            let file = self.env.disk.open(&self.layout.sidecar(number), OpenMode::Read)?;
+            // It may have been written anew, with its segment, since the vault was opened.
+            let found = Sidecar::open(&*file, &self.key, number)?;
+            let same = segment.sidecar().is_some_and(|known| known.nonce == found.nonce);
+            if same { Ok(Arc::from(file)) } else { Err(Unusable::Damaged) }
+        })
+    }
+
+    /// The log file of a sealed segment.
+    pub(crate) fn log_file(&self, segment: &Sealed) -> Result<Arc<dyn DiskFile>> {
+        let path = self.layout.segment(segment.number());
+        let open = || self.env.disk.open(&path, OpenMode::Read).map(Arc::from);
+        self.handles.get(segment.log_id(), open).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => StoreError::Missing { at: Position::new(segment.head.first) },
+            _ => io_error("open", &path)(error),
+        })
+    }
+
+    /// The map of a sealed segment, read from the segment itself.
+    pub(crate) fn scanned(&self, segment: &Sealed, until: u64) -> Result<Arc<SegmentMap>> {
+        if let Some(map) = self.scans.get(&segment.head) {
+            return Ok(map);
+        }
+        let file = self.log_file(segment)?;
+        let map = Arc::new(self.scan_segment(&*file, &segment.head, until)?);
+        self.scans.keep(&segment.head, Arc::clone(&map));
+        Ok(map)
+    }
+
+    /// Scans a sealed segment. Everything in it was durable before the next one was begun, at position `until`.
+    pub(crate) fn scan_segment(
+        &self,
+        file: &dyn DiskFile,
+        head: &SegmentHead,
+        until: u64,
+    ) -> Result<SegmentMap> {
+        let path = self.layout.segment(head.number);
+        let cursor = Cursor {
+            next: head.first,
+            chain: head.chain,
+            counts: Counts::default(),
+            clock: head.clock,
+            known: until - 1,
+        };
+        let start = len_u64(SEGMENT_HEAD_BYTES);
+        let replayed = Replay::new(file, &self.key, head.number, start, cursor)
+            .and_then(Replay::run)
+            .map_err(io_error("read", &path))?;
+        for damage in replayed.damage {
+            self.note_damage(damage);
+        }
+        Ok(replayed.map)
+    }
+}

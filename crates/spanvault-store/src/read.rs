@@ -1,0 +1,301 @@
+//! Reads frames and originals.
+
+use spanvault_types::key::{self, Table};
+use spanvault_types::{Commitment, ContentHash, Event, Position, StoreTime};
+
+use crate::bytes::len_u64;
+use crate::damage::{Damage, Fault};
+use crate::error::{Result, StoreError, io_error};
+use crate::frame::{Form, FrameHead, HEAD_BYTES, Name};
+use crate::lookup::Located;
+use crate::stamp::Place;
+use crate::store::Store;
+
+/// Read at once where only the event is wanted.
+const EVENT_READ_BYTES: u64 = 1024;
+/// A frame up to this length is read with one call.
+const FRAME_READ_BYTES: u64 = 256 << 10;
+
+/// Whether a frame has its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyState {
+    /// The event never had one.
+    None,
+    /// It is in the frame.
+    Hot {
+        /// Its length in bytes.
+        len: u64,
+    },
+    /// It was here and is not any more: demoted, reclaimed or erased.
+    Dropped {
+        /// Its length in bytes.
+        len: u64,
+    },
+}
+
+/// One frame of the log, without its body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// Its position.
+    pub at: Position,
+    /// What it records.
+    pub event: Event,
+    /// Store time of its commit; `None` where that commit is damaged.
+    pub time: Option<StoreTime>,
+    /// Whether it has its body.
+    pub body: BodyState,
+    /// The hash of its body. In a tombstone: of the original that is gone.
+    pub hash: Option<ContentHash>,
+    /// What the chain has in place of that hash.
+    pub commitment: Option<Commitment>,
+}
+
+/// An original, verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Original {
+    /// The frame that first carried it.
+    pub at: Position,
+    /// Its hash.
+    pub hash: ContentHash,
+    /// Its bytes: they hash to `hash`.
+    pub bytes: Vec<u8>,
+}
+
+/// Where an original is (I64).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// In the log.
+    Hot,
+    /// Due, and waiting for its grace; the bytes are there.
+    Condemned {
+        /// The record that condemned it.
+        by: Position,
+    },
+    /// Gone, lawfully.
+    Reclaimed {
+        /// Its tombstone.
+        tombstone: Position,
+    },
+    /// Damaged, as far as is known without hashing it again.
+    Corrupt,
+    /// Not there, though it was acknowledged.
+    Missing,
+    /// There is no original at this position.
+    Nothing,
+}
+
+impl Whereabouts {
+    /// Whether the bytes can be read.
+    pub const fn is_retrievable(self) -> bool {
+        matches!(self, Self::Hot | Self::Condemned { .. })
+    }
+}
+
+/// What the log says about the life of an original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Kept,
+    Condemned(Position),
+    Reclaimed(Position),
+}
+
+/// A frame as it was read; its event may be damaged.
+#[derive(Debug)]
+pub(crate) struct RawFrame {
+    pub(crate) head: FrameHead,
+    pub(crate) event: Option<Event>,
+    pub(crate) name: Name,
+    /// What was read of the frame, from its first byte.
+    bytes: Vec<u8>,
+}
+
+impl Store {
+    /// Reads the frame at `at`, without its body.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] beyond the end of the log; [`StoreError::Corrupt`] and [`StoreError::Missing`] for
+    /// what was acknowledged and cannot be read.
+    pub fn frame(&self, at: Position) -> Result<Frame> {
+        let located = self.locate(at)?;
+        self.frame_in(&located)
+    }
+
+    pub(crate) fn frame_in(&self, located: &Located) -> Result<Frame> {
+        let at = Position::new(located.at);
+        let raw = self.raw_frame(located, EVENT_READ_BYTES)?;
+        let event = raw.event.ok_or_else(|| self.corrupt(located, Fault::Event))?;
+        let len = raw.head.body_len;
+        let body = match raw.head.form {
+            Form::Bare => BodyState::None,
+            // A tombstone repeats the hash of a body that was elsewhere.
+            Form::Named if matches!(event, Event::Reclaimed(_)) => BodyState::None,
+            Form::Full => BodyState::Hot { len },
+            Form::Named | Form::Committed => BodyState::Dropped { len },
+        };
+        let (hash, commitment) = (raw.name.hash(), raw.name.commitment());
+        Ok(Frame { at, event, time: located.slot.time(), body, hash, commitment })
+    }
+
+    /// Reads the original that the frame at `at` carries, or that the span at `at` shares with an earlier one, and
+    /// verifies it.
+    ///
+    /// # Errors
+    /// [`StoreError::Reclaimed`], [`StoreError::Corrupt`], [`StoreError::Missing`]; [`StoreError::NoOriginal`] where
+    /// the event has none; [`StoreError::NotFound`] beyond the end of the log. Never other bytes (I2).
+    pub fn original(&self, at: Position) -> Result<Original> {
+        let (located, raw) = self.carrier(at, FRAME_READ_BYTES)?;
+        let at = Position::new(located.at);
+        if let Fate::Reclaimed(tombstone) = self.fate(at)? {
+            return Err(StoreError::Reclaimed { at, tombstone });
+        }
+        match raw.name {
+            Name::Known { hash, .. } if raw.head.form == Form::Full => {
+                let bytes = self.body(&located, raw)?;
+                if ContentHash::of(&bytes) != hash {
+                    return Err(self.corrupt(&located, Fault::Body));
+                }
+                Ok(Original { at, hash, bytes })
+            }
+            Name::Known { .. } | Name::Committed(_) | Name::None => Err(StoreError::Missing { at }),
+        }
+    }
+
+    /// Says where the original is that the frame at `at` carries or shares. Its bytes are not hashed; what was found
+    /// damaged before is known.
+    pub fn whereabouts(&self, at: Position) -> Whereabouts {
+        let (located, raw) = match self.carrier(at, EVENT_READ_BYTES) {
+            Ok(found) => found,
+            Err(StoreError::NotFound { .. } | StoreError::NoOriginal { .. }) => return Whereabouts::Nothing,
+            Err(StoreError::Missing { .. }) => return Whereabouts::Missing,
+            Err(_unreadable) => return Whereabouts::Corrupt,
+        };
+        let at = Position::new(located.at);
+        let fate = match self.fate(at) {
+            Ok(Fate::Reclaimed(tombstone)) => return Whereabouts::Reclaimed { tombstone },
+            Ok(fate) => fate,
+            Err(_unreadable) => return Whereabouts::Corrupt,
+        };
+        if raw.head.form != Form::Full {
+            return Whereabouts::Missing;
+        }
+        if self.is_damaged(at) {
+            return Whereabouts::Corrupt;
+        }
+        match located.file.len() {
+            Ok(len) if located.slot.offset + raw.head.frame_len() <= len => {}
+            Ok(_shorter) => return Whereabouts::Missing,
+            Err(_unreadable) => return Whereabouts::Corrupt,
+        }
+        match fate {
+            Fate::Condemned(by) => Whereabouts::Condemned { by },
+            Fate::Kept | Fate::Reclaimed(_) => Whereabouts::Hot,
+        }
+    }
+
+    /// The frame that carries the original of `at`: that frame itself, or the one that it names.
+    fn carrier(&self, at: Position, read_bytes: u64) -> Result<(Located, RawFrame)> {
+        let located = self.locate(at)?;
+        let raw = self.raw_frame(&located, read_bytes)?;
+        match (&raw.event, raw.head.form) {
+            (Some(Event::SpanRecorded(span)), Form::Bare) if span.original < at => {
+                let located = self.locate(span.original)?;
+                let raw = self.raw_frame(&located, read_bytes)?;
+                Ok((located, raw))
+            }
+            (Some(Event::Reclaimed(_)), _) | (Some(_), Form::Bare) => Err(StoreError::NoOriginal { at }),
+            (None, Form::Bare) => Err(self.corrupt(&located, Fault::Event)),
+            _ => Ok((located, raw)),
+        }
+    }
+
+    /// Reads at least head, event and name of a frame; up to `read_bytes` where the frame is longer.
+    pub(crate) fn raw_frame(&self, located: &Located, read_bytes: u64) -> Result<RawFrame> {
+        let offset = located.slot.offset().ok_or_else(|| self.corrupt(located, Fault::Frame))?;
+        let len =
+            located.until.map_or(EVENT_READ_BYTES, |until| until.saturating_sub(offset)).min(read_bytes);
+        let mut bytes = self.bytes_at(located, offset, len.max(len_u64(HEAD_BYTES)))?;
+        if bytes.len() < HEAD_BYTES {
+            return Err(self.corrupt(located, Fault::Missing));
+        }
+        let place = Place { file: located.segment, offset };
+        let head = FrameHead::decode(&bytes, &self.key, place)
+            .filter(|head| head.seq == located.at)
+            .ok_or_else(|| self.corrupt(located, Fault::Frame))?;
+        let middle_end = HEAD_BYTES + head.middle_len();
+        if bytes.len() < middle_end {
+            bytes = self.bytes_at(located, offset, len_u64(middle_end))?;
+        }
+        let middle =
+            bytes.get(HEAD_BYTES..middle_end).ok_or_else(|| self.corrupt(located, Fault::Missing))?;
+        let intact = crc32fast::hash(middle) == head.crc;
+        let (event, name) = middle.split_at_checked(head.event_len as usize).unwrap_or_default();
+        let event = if intact { Event::decode(event).ok() } else { None };
+        let event = event.filter(|event| event.schema() == head.kind);
+        let name = Name::decode(name, head.form).unwrap_or(Name::None);
+        if !intact {
+            let _noted = self.corrupt(located, Fault::Event);
+        }
+        Ok(RawFrame { head, event, name, bytes })
+    }
+
+    /// The body of a frame, with one read more unless it was read already.
+    fn body(&self, located: &Located, raw: RawFrame) -> Result<Vec<u8>> {
+        let start = usize::try_from(raw.head.body_offset()).unwrap_or(usize::MAX);
+        let end = usize::try_from(raw.head.frame_len()).unwrap_or(usize::MAX);
+        let mut bytes = raw.bytes;
+        if bytes.len() >= end {
+            bytes.truncate(end);
+            bytes.drain(..start);
+            return Ok(bytes);
+        }
+        let body = self.bytes_at(located, located.slot.offset + raw.head.body_offset(), raw.head.body_len)?;
+        if len_u64(body.len()) < raw.head.body_len {
+            return Err(self.corrupt(located, Fault::Missing));
+        }
+        Ok(body)
+    }
+
+    fn bytes_at(&self, located: &Located, offset: u64, len: u64) -> Result<Vec<u8>> {
+        let read = || -> std::io::Result<Vec<u8>> {
+            // What is long is only allocated if the file has it.
+            let there = if len > FRAME_READ_BYTES { located.file.len()?.saturating_sub(offset) } else { len };
+            let mut bytes = vec![0; usize::try_from(len.min(there)).unwrap_or(usize::MAX)];
+            let read = located.file.read_at(&mut bytes, offset)?;
+            bytes.truncate(read);
+            Ok(bytes)
+        };
+        read().map_err(|error| io_error("read", &self.layout.segment(located.segment))(error))
+    }
+
+    /// The last that the log says about an original's life.
+    fn fate(&self, at: Position) -> Result<Fate> {
+        let Some((_key, record)) = self.scan_last(&key::key(Table::Fate, &[at]))? else {
+            return Ok(Fate::Kept);
+        };
+        Ok(match self.frame(record)?.event {
+            Event::Condemned(_) => Fate::Condemned(record),
+            Event::Reclaimed(_) => Fate::Reclaimed(record),
+            _rescued => Fate::Kept,
+        })
+    }
+
+    fn is_damaged(&self, at: Position) -> bool {
+        let spoils_body = |fault| matches!(fault, Fault::Body | Fault::Frame | Fault::Missing);
+        let damage = self.damage_set();
+        let mut before = damage.iter().take_while(|damage| damage.from <= at);
+        before.any(|damage| at <= damage.to && spoils_body(damage.fault))
+    }
+
+    /// Remembers what is wrong with a frame, and says it (I19).
+    pub(crate) fn corrupt(&self, located: &Located, fault: Fault) -> StoreError {
+        let at = Position::new(located.at);
+        let offset = located.slot.offset().unwrap_or(0);
+        self.note_damage(Damage { from: at, to: at, segment: located.segment, offset, fault });
+        match fault {
+            Fault::Missing => StoreError::Missing { at },
+            Fault::Frame | Fault::Event | Fault::Body | Fault::Chain | Fault::SegmentHead => {
+                StoreError::Corrupt { at, what: fault.as_str() }
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Reads a sidecar.
+
+use std::io;
+use std::sync::OnceLock;
+
+use spanvault_env::DiskFile;
+
+use super::block::{decode_keys, decode_slots, slot_block_bytes};
+use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION, table_bit};
+use crate::bytes::{Fields, len_u64};
+use crate::filter::Filter;
+use crate::segment::{Entry, ShortKey, Slot};
+use crate::stamp::{CheckKey, Place};
+
+/// Why a sidecar is not used.
+#[derive(Debug)]
+pub(crate) enum Unusable {
+    /// It is not what was written.
+    Damaged,
+    /// The file system says no.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Unusable {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+type Result<T> = std::result::Result<T, Unusable>;
+
+/// What the foot of a sidecar says, and its guide once it was needed.
+#[derive(Debug)]
+pub(crate) struct Sidecar {
+    pub(crate) nonce: [u8; 16],
+    pub(crate) first: u64,
+    pub(crate) count: u64,
+    /// Where the frames of the segment end.
+    pub(crate) log_end: u64,
+    tables: u64,
+    keys_offset: u64,
+    filter_offset: u64,
+    directory_offset: u64,
+    foot_offset: u64,
+    guide_hash: [u8; 32],
+    guide: OnceLock<Guide>,
+}
+
+/// What is kept in memory to find a key with one read.
+#[derive(Debug)]
+struct Guide {
+    filter: Filter,
+    blocks: Vec<Block>,
+}
+
+#[derive(Debug)]
+struct Block {
+    first: ShortKey,
+    offset: u64,
+    len: usize,
+}
+
+impl Sidecar {
+    /// Reads the foot.
+    pub(crate) fn open(file: &dyn DiskFile, key: &CheckKey, number: u64) -> Result<Self> {
+        let len = file.len()?;
+        let foot_offset = len.checked_sub(len_u64(FOOT_BYTES)).ok_or(Unusable::Damaged)?;
+        let foot = read(file, foot_offset, FOOT_BYTES)?;
+        Self::decode(&foot, key, number, foot_offset).ok_or(Unusable::Damaged)
+    }
+
+    fn decode(foot: &[u8], key: &CheckKey, number: u64, foot_offset: u64) -> Option<Self> {
+        let (checked, check) = foot.split_at_checked(CHECKED_BYTES)?;
+        if key.check(checked, Place { file: number, offset: foot_offset }) != *check {
+            return None;
+        }
+        let mut fields = Fields::new(checked);
+        if fields.array()? != MAGIC
+            || fields.u32()? != VERSION
+            || fields.u32()? != 0
+            || fields.u64()? != number
+        {
+            return None;
+        }
+        let nonce = fields.array()?;
+        let (first, count, log_end, tables) = (fields.u64()?, fields.u64()?, fields.u64()?, fields.u64()?);
+        let (keys_offset, filter_offset, directory_offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
+        let ordered = keys_offset <= filter_offset && filter_offset <= directory_offset;
+        if fields.u64()? != foot_offset || !ordered || directory_offset > foot_offset {
+            return None;
+        }
+        let guide_hash = fields.array()?;
+        Some(Self {
+            nonce,
+            first,
+            count,
+            log_end,
+            tables,
+            keys_offset,
+            filter_offset,
+            directory_offset,
+            foot_offset,
+            guide_hash,
+            guide: OnceLock::new(),
+        })
+    }
+
+    /// The position after its last slot.
+    pub(crate) const fn next(&self) -> u64 {
+        self.first.saturating_add(self.count)
+    }
+
+    /// The slots of the block that holds `at`, and the position of the first of them.
+    pub(crate) fn slots(&self, file: &dyn DiskFile, at: u64) -> Result<(u64, Vec<Slot>)> {
+        let index =
+            at.checked_sub(self.first).filter(|index| *index < self.count).ok_or(Unusable::Damaged)?;
+        let block = index / SLOTS_PER_BLOCK;
+        let block_first = block * SLOTS_PER_BLOCK;
+        let count = usize::try_from((self.count - block_first).min(SLOTS_PER_BLOCK)).unwrap_or(0);
+        let full = usize::try_from(SLOTS_PER_BLOCK).unwrap_or(0);
+        let offset = block * len_u64(slot_block_bytes(full));
+        let bytes = read(file, offset, slot_block_bytes(count))?;
+        let slots = decode_slots(&bytes).filter(|slots| slots.len() == count).ok_or(Unusable::Damaged)?;
+        Ok((self.first + block_first, slots))
+    }
+
+    /// Whether a scan of `prefix` can be left out, told without a read.
+    pub(crate) fn lacks_table(&self, prefix: &[u8]) -> bool {
+        self.tables & table_bit(prefix) == 0 && !prefix.is_empty()
+    }
+
+    /// All entries whose key starts with `prefix`, sorted.
+    pub(crate) fn scan(&self, file: &dyn DiskFile, prefix: &[u8]) -> Result<Vec<Entry>> {
+        let mut found = Vec::new();
+        if self.lacks_table(prefix) {
+            return Ok(found);
+        }
+        let guide = self.guide(file)?;
+        if !guide.filter.may_hold(prefix) {
+            return Ok(found);
+        }
+        for block in guide.blocks.iter().skip(guide.first_block(prefix)) {
+            let past = !block.first.as_slice().starts_with(prefix) && block.first.as_slice() > prefix;
+            if past {
+                break;
+            }
+            let entries = self.block(file, block)?;
+            found.extend(entries.into_iter().filter(|entry| entry.key.as_slice().starts_with(prefix)));
+        }
+        Ok(found)
+    }
+
+    /// The last entry whose key starts with `prefix`.
+    pub(crate) fn scan_last(&self, file: &dyn DiskFile, prefix: &[u8]) -> Result<Option<Entry>> {
+        if self.lacks_table(prefix) {
+            return Ok(None);
+        }
+        let guide = self.guide(file)?;
+        if !guide.filter.may_hold(prefix) {
+            return Ok(None);
+        }
+        let first = guide.first_block(prefix);
+        let candidates = guide
+            .blocks
+            .iter()
+            .skip(first)
+            .take_while(|block| {
+                block.first.as_slice().starts_with(prefix) || block.first.as_slice() <= prefix
+            })
+            .count();
+        for block in guide.blocks.iter().skip(first).take(candidates).rev() {
+            let entries = self.block(file, block)?;
+            if let Some(last) = entries.iter().rev().find(|entry| entry.key.as_slice().starts_with(prefix)) {
+                return Ok(Some(*last));
+            }
+        }
+        Ok(None)
+    }
+
+    fn block(&self, file: &dyn DiskFile, block: &Block) -> Result<Vec<Entry>> {
+        decode_keys(&read(file, block.offset, block.len)?, self.first).ok_or(Unusable::Damaged)
+    }
+
+    fn guide(&self, file: &dyn DiskFile) -> Result<&Guide> {
+        if let Some(guide) = self.guide.get() {
+            return Ok(guide);
+        }
+        let len =
+            usize::try_from(self.foot_offset - self.filter_offset).map_err(|_overflow| Unusable::Damaged)?;
+        let bytes = read(file, self.filter_offset, len)?;
+        let guide = self.decode_guide(&bytes).ok_or(Unusable::Damaged)?;
+        Ok(self.guide.get_or_init(|| guide))
+    }
+
+    fn decode_guide(&self, bytes: &[u8]) -> Option<Guide> {
+        if *blake3::hash(bytes).as_bytes() != self.guide_hash {
+            return None;
+        }
+        let filter_len = usize::try_from(self.directory_offset - self.filter_offset).ok()?;
+        let (filter, directory) = bytes.split_at_checked(filter_len)?;
+        let filter = Filter::from_bytes(filter)?;
+        let mut fields = Fields::new(directory);
+        let mut blocks = Vec::new();
+        let mut offset = self.keys_offset;
+        while !fields.is_empty() {
+            let key_len = usize::try_from(fields.varint()?).ok()?;
+            let first = ShortKey::new(fields.bytes(key_len)?)?;
+            let len = fields.varint()?;
+            blocks.push(Block { first, offset, len: usize::try_from(len).ok()? });
+            offset = offset.checked_add(len)?;
+        }
+        (offset == self.filter_offset).then_some(Guide { filter, blocks })
+    }
+}
+
+impl Guide {
+    /// The first block that may hold keys that start with `prefix`.
+    fn first_block(&self, prefix: &[u8]) -> usize {
+        self.blocks.partition_point(|block| block.first.as_slice() < prefix).saturating_sub(1)
+    }
+}
+
+fn read(file: &dyn DiskFile, offset: u64, len: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    if file.read_at(&mut bytes, offset)? < len {
+        return Err(Unusable::Damaged);
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,174 @@
+//! The store: one opened vault.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use spanvault_env::{ClockState, Env, LockHandle, StoreClock};
+use spanvault_types::{Counts, Position, StoreTime};
+
+use crate::damage::Damage;
+use crate::error::{Result, StoreError};
+use crate::flush::Flush;
+use crate::handles::Handles;
+use crate::layout::Layout;
+use crate::lookup::Scans;
+use crate::segment::Cursor;
+use crate::stamp::CheckKey;
+use crate::view::View;
+use crate::writer::{Writer, WriterState, flush_error};
+
+/// How a vault is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Changes no byte and needs no lock; works beside a writer (I67).
+    Read,
+    /// Takes the lock of the vault; makes the vault where there is none.
+    Write,
+}
+
+/// Settings of a store. None of them changes what is on the disk already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// A segment is sealed before it grows longer than this, in bytes. A batch is never split.
+    pub segment_bytes: u64,
+    /// A segment is sealed once it has this many frames: it bounds the memory for the open one.
+    pub segment_frames: u64,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self { segment_bytes: 64 << 20, segment_frames: 1 << 16 }
+    }
+}
+
+/// The end of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// The last position.
+    pub position: Position,
+    /// The chain value of the last commit.
+    pub chain: [u8; 32],
+}
+
+/// One opened vault. Shared between threads by reference.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) env: Env,
+    pub(crate) layout: Layout,
+    pub(crate) key: CheckKey,
+    pub(crate) options: StoreOptions,
+    pub(crate) clock: StoreClock,
+    pub(crate) view: RwLock<Arc<View>>,
+    pub(crate) tip: RwLock<Cursor>,
+    pub(crate) flush: Flush,
+    pub(crate) handles: Handles,
+    pub(crate) scans: Scans,
+    pub(crate) damage: Mutex<BTreeSet<Damage>>,
+    pub(crate) writer: Mutex<WriterState>,
+    /// Held as long as this lives; `None` for a reader.
+    pub(crate) lock: Option<Box<dyn LockHandle>>,
+}
+
+impl Store {
+    /// Takes the writer lock; waits for whoever has it in this process.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`] for a reader; [`StoreError::Poisoned`] after a failed write or sync, or where a
+    /// thread panicked while it held the lock.
+    pub fn lock(&self) -> Result<Writer<'_>> {
+        if self.lock.is_none() {
+            return Err(StoreError::ReadOnly);
+        }
+        match self.writer.lock() {
+            Ok(_) | Err(_) if self.flush.is_poisoned() => Err(StoreError::Poisoned),
+            Ok(state) => Ok(Writer::new(self, state)),
+            Err(_panicked) => {
+                self.flush.poison();
+                Err(StoreError::Poisoned)
+            }
+        }
+    }
+
+    /// Returns when everything up to `through`, as far as it was appended, is durable. Calls that wait at the same
+    /// time share one sync.
+    ///
+    /// # Errors
+    /// After any failed sync, for good: [`StoreError::Poisoned`] (I8).
+    pub fn sync(&self, through: Position) -> Result<()> {
+        self.flush.sync(through.get()).map_err(|error| flush_error(self, error))
+    }
+
+    /// The end of the log, as this process sees it.
+    pub fn head(&self) -> Head {
+        let tip = self.tip();
+        Head { position: Position::new(tip.next.saturating_sub(1)), chain: tip.chain }
+    }
+
+    /// The last position known to be durable. For a reader: known to have been acknowledged.
+    pub fn durable(&self) -> Position {
+        Position::new(self.flush.durable())
+    }
+
+    /// Counts at the end of the log.
+    pub fn counts(&self) -> Counts {
+        self.tip().counts
+    }
+
+    /// Store time.
+    pub fn now(&self) -> StoreTime {
+        self.clock.now()
+    }
+
+    /// Whether deletions may rest on the clock.
+    pub fn clock_state(&self) -> ClockState {
+        self.clock.state()
+    }
+
+    /// The clock of this vault.
+    pub const fn clock(&self) -> &StoreClock {
+        &self.clock
+    }
+
+    /// Whether a write or sync failed, so that only reopening helps.
+    pub fn is_poisoned(&self) -> bool {
+        self.flush.is_poisoned() || self.writer.is_poisoned()
+    }
+
+    /// How often the hint of what was acknowledged could not be written. It weakens what a reopening can tell; it
+    /// endangers nothing.
+    pub fn hint_failures(&self) -> u64 {
+        self.flush.hint_failures()
+    }
+
+    /// All damage met so far, by opening, reading and `verify`, sorted by position.
+    ///
+    /// A look-up that finds nothing proves absence only where this is empty: the keys of a damaged frame may be
+    /// unknown (I16).
+    pub fn damage(&self) -> Vec<Damage> {
+        self.damage_set().iter().copied().collect()
+    }
+
+    pub(crate) fn note_damage(&self, damage: Damage) {
+        self.damage_set().insert(damage);
+    }
+
+    pub(crate) fn damage_set(&self) -> MutexGuard<'_, BTreeSet<Damage>> {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn view(&self) -> Arc<View> {
+        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set_view(&self, view: View) {
+        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+    }
+
+    pub(crate) fn tip(&self) -> Cursor {
+        *self.tip.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_tip(&self, tip: Cursor) {
+        *self.tip.write().unwrap_or_else(PoisonError::into_inner) = tip;
+    }
+}

@@ -1,0 +1,365 @@
+//! The writer lock, and what can be done under it.
+
+use std::sync::{Arc, MutexGuard, RwLock};
+
+use spanvault_env::{DiskFile, OpenMode};
+use spanvault_types::{Commit, Event, Position};
+
+use crate::batch::{Batch, Draft};
+use crate::bytes::len_u64;
+use crate::error::{Result, StoreError, io_error, is_no_space};
+use crate::flush::FlushError;
+use crate::frame::{Form, FrameHead, HEAD_BYTES, Name};
+use crate::handles::FileId;
+use crate::layout::tmp;
+use crate::segment::{
+    COMMIT_KIND, Cursor, Entry, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot, add_counts,
+};
+use crate::sidecar::{self, Sidecar};
+use crate::stamp::Place;
+use crate::store::Store;
+use crate::view::{Open, Sealed, View};
+
+/// Frames are gathered up to this length and written with one call; a longer body has one of its own.
+const WRITE_BYTES: usize = 4 << 20;
+
+/// What only the holder of the writer lock may touch.
+#[derive(Debug)]
+pub(crate) struct WriterState {
+    /// Made new by each hold of the lock.
+    pub(crate) epoch: u64,
+    buffer: Vec<u8>,
+}
+
+impl WriterState {
+    /// The next hold of the lock gets the epoch after `epoch`.
+    pub(crate) const fn starting_at(epoch: u64) -> Self {
+        Self { epoch, buffer: Vec::new() }
+    }
+}
+
+/// The writer lock, held. There is one writer at a time in one process, and one such process per vault.
+#[derive(Debug)]
+pub struct Writer<'s> {
+    store: &'s Store,
+    state: MutexGuard<'s, WriterState>,
+}
+
+impl<'s> Writer<'s> {
+    pub(crate) fn new(store: &'s Store, mut state: MutexGuard<'s, WriterState>) -> Self {
+        state.epoch = state.epoch.wrapping_add(1);
+        Self { store, state }
+    }
+
+    /// The last position of the log.
+    pub fn revision(&self) -> Position {
+        self.store.head().position
+    }
+
+    /// Names this hold of the lock; no two holds of a vault have the same.
+    pub fn epoch(&self) -> u64 {
+        self.state.epoch
+    }
+
+    /// Begins a batch.
+    pub fn begin(&self) -> Batch {
+        Batch::new(self.state.epoch, self.store.tip().next, Arc::clone(&self.store.env.random))
+    }
+
+    /// Writes a batch and makes it visible in this process. It is not yet durable: see [`Store::sync`].
+    ///
+    /// Returns the position of its commit. An empty batch writes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSpace`] leaves everything as it was; after any other failure of the disk the store is poisoned.
+    /// [`StoreError::StaleBatch`] where the batch was begun under another hold of the lock.
+    pub fn append(&mut self, batch: Batch) -> Result<Position> {
+        if self.store.flush.is_poisoned() {
+            return Err(StoreError::Poisoned);
+        }
+        if batch.epoch != self.state.epoch || batch.first != self.store.tip().next {
+            return Err(StoreError::StaleBatch);
+        }
+        if let Some(fault) = batch.fault {
+            return Err(fault);
+        }
+        if batch.is_empty() {
+            return Ok(self.revision());
+        }
+        self.write(batch)
+    }
+
+    /// Writes a batch and returns when it is durable.
+    ///
+    /// # Errors
+    /// As [`Writer::append`] and [`Store::sync`].
+    pub fn commit(&mut self, batch: Batch) -> Result<Position> {
+        let position = self.append(batch)?;
+        self.store.sync(position)?;
+        Ok(position)
+    }
+
+    fn write(&mut self, mut batch: Batch) -> Result<Position> {
+        let commit = self.close(&mut batch)?;
+        let batch_bytes: u64 = batch.frames.iter().map(|draft| draft.head(0).frame_len()).sum();
+        self.make_room(batch_bytes)?;
+
+        let view = self.store.view();
+        let open = &view.open;
+        let start = open.map().end;
+        let time = commit.clock.store;
+        let slots = match self.write_frames(open, start, batch.first, &batch.frames, time) {
+            Ok(slots) => slots,
+            Err(error) => return Err(self.undo(open, start, &error)),
+        };
+
+        let last = batch.first + len_u64(batch.frames.len()) - 1;
+        {
+            let mut map = open.map.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+            map.slots.extend(slots);
+            map.end = start + batch_bytes;
+            for (seq, draft) in (batch.first..).zip(&batch.frames) {
+                map.keys.extend(draft.keys.iter().map(|key| Entry { key: *key, at: seq }));
+            }
+        }
+        self.store.set_tip(Cursor {
+            next: last + 1,
+            chain: commit.chain,
+            counts: commit.counts,
+            clock: commit.clock,
+            known: self.store.flush.durable(),
+        });
+        self.store.flush.appended(last);
+        Ok(Position::new(last))
+    }
+
+    /// Puts the commit at the end of a batch.
+    fn close(&self, batch: &mut Batch) -> Result<Commit> {
+        let tip = self.store.tip();
+        let mut counts = tip.counts;
+        add_counts(&mut counts, batch.counts);
+        let mut commit = Commit {
+            first: Position::new(batch.first),
+            durable: Position::new(self.store.flush.durable()),
+            prev_chain: tip.chain,
+            chain: crate::chain::GENESIS,
+            counts,
+            clock: self.store.clock.stamp(),
+        };
+        let too_large = |source| StoreError::TooLarge { schema: COMMIT_KIND, source: Some(source) };
+        commit.chain = batch.links.close(batch.next().get(), &commit).map_err(too_large)?;
+        let event = Event::Commit(commit.clone()).encode().map_err(too_large)?;
+        batch.frames.push(Draft {
+            kind: COMMIT_KIND,
+            form: Form::Bare,
+            name: Name::None,
+            event,
+            body: Vec::new(),
+            body_len: 0,
+            keys: Vec::new(),
+        });
+        Ok(commit)
+    }
+
+    /// Writes frames at `start` of the open segment: one call, unless they are long.
+    fn write_frames(
+        &mut self,
+        open: &Open,
+        start: u64,
+        first: u64,
+        drafts: &[Draft],
+        time: spanvault_types::StoreTime,
+    ) -> std::io::Result<Vec<Slot>> {
+        let buffer = &mut self.state.buffer;
+        buffer.clear();
+        let mut slots = Vec::with_capacity(drafts.len());
+        let mut written = start;
+        for (seq, draft) in (first..).zip(drafts) {
+            let offset = written + len_u64(buffer.len());
+            slots.push(Slot::at(offset, Some(time)));
+            let place = Place { file: open.head.number, offset };
+            buffer.extend_from_slice(&draft.head(seq).encode(&self.store.key, place));
+            buffer.extend_from_slice(&draft.event);
+            draft.name.encode(buffer);
+            if buffer.len() + draft.body.len() > WRITE_BYTES {
+                open.file.write_at(buffer, written)?;
+                written += len_u64(buffer.len());
+                buffer.clear();
+            }
+            if draft.body.len() > WRITE_BYTES {
+                open.file.write_at(&draft.body, written)?;
+                written += len_u64(draft.body.len());
+            } else {
+                buffer.extend_from_slice(&draft.body);
+            }
+        }
+        open.file.write_at(buffer, written)?;
+        Ok(slots)
+    }
+
+    /// After a failed write: a full disk is given back what it took; after anything else, or where that fails too,
+    /// nothing is known about the file.
+    fn undo(&self, open: &Open, start: u64, error: &std::io::Error) -> StoreError {
+        let path = self.store.layout.segment(open.head.number);
+        if is_no_space(error) && open.file.set_len(start).is_ok() {
+            return StoreError::NoSpace { action: "append to", path };
+        }
+        self.store.flush.poison();
+        let source = std::io::Error::new(error.kind(), error.to_string());
+        StoreError::Io { action: "append to", path, source }
+    }
+
+    /// Seals the open segment if the batch would make it too long. On a full disk it just grows longer.
+    fn make_room(&mut self, batch_bytes: u64) -> Result<()> {
+        let options = &self.store.options;
+        let full = {
+            let view = self.store.view();
+            let map = view.open.map();
+            let bytes = map.end.saturating_add(batch_bytes) > options.segment_bytes;
+            let frames = len_u64(map.slots.len()) >= options.segment_frames;
+            !map.slots.is_empty() && (bytes || frames)
+        };
+        if !full {
+            return Ok(());
+        }
+        match self.seal() {
+            Err(StoreError::NoSpace { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Seals the open segment and begins the next.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSpace`] leaves the segment open; after any other failure of the disk the store is poisoned.
+    pub(crate) fn seal(&mut self) -> Result<()> {
+        match self.try_seal() {
+            Err(error @ (StoreError::NoSpace { .. } | StoreError::Poisoned)) => Err(error),
+            Err(error) => {
+                self.store.flush.poison();
+                Err(error)
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn try_seal(&mut self) -> Result<()> {
+        let store = self.store;
+        let view = store.view();
+        let open = Arc::clone(&view.open);
+        // Before the next segment exists, everything in this one is durable: a reopening relies on it.
+        store.sync(Position::new(u64::MAX))?;
+        let index = sidecar::encode(&open.map(), &open.head, &store.key);
+        let sidecar = store.write_sidecar(&open.head, &index)?;
+
+        let tip = store.tip();
+        let mut nonce = [0; 16];
+        store.env.random.fill(&mut nonce);
+        let head = SegmentHead {
+            number: open.head.number + 1,
+            first: tip.next,
+            nonce,
+            chain: tip.chain,
+            counts: tip.counts,
+            clock: tip.clock,
+        };
+        let file = store.create_segment(&head)?;
+        store.flush.moved_to(Arc::clone(&file));
+        let sealed = Sealed::new(open.head, open.head_intact, sidecar);
+        store.handles.keep(sealed.log_id(), Arc::clone(&open.file));
+        let mut segments = view.sealed.clone();
+        segments.push(Arc::new(sealed));
+        let map = RwLock::new(SegmentMap::new(head.first, len_u64(SEGMENT_HEAD_BYTES)));
+        let open = Arc::new(Open { head, head_intact: true, file, map });
+        store.set_view(View { sealed: segments, open });
+        Ok(())
+    }
+}
+
+impl Draft {
+    fn head(&self, seq: u64) -> FrameHead {
+        let mut middle = crc32fast::Hasher::new();
+        middle.update(&self.event);
+        let mut name = Vec::new();
+        self.name.encode(&mut name);
+        middle.update(&name);
+        FrameHead {
+            kind: self.kind,
+            form: self.form,
+            seq,
+            event_len: u32::try_from(self.event.len()).unwrap_or(u32::MAX),
+            crc: middle.finalize(),
+            body_len: self.body_len,
+        }
+    }
+}
+
+impl Store {
+    /// Makes a segment file that is durable, entry and all, before anything is written to it (I10).
+    pub(crate) fn create_segment(&self, head: &SegmentHead) -> Result<Arc<dyn DiskFile>> {
+        let path = self.layout.segment(head.number);
+        let disk = &self.env.disk;
+        let create = || -> std::io::Result<Arc<dyn DiskFile>> {
+            let file = match disk.open(&path, OpenMode::CreateNew) {
+                // Left over from an attempt that found the disk full: nothing was ever written to it.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    disk.remove(&path)?;
+                    disk.open(&path, OpenMode::CreateNew)?
+                }
+                other => other?,
+            };
+            file.write_at(&head.encode(&self.key), 0)?;
+            file.sync()?;
+            Ok(Arc::from(file))
+        };
+        let file = create().map_err(io_error("create", &path))?;
+        disk.sync_dir(&self.layout.log).map_err(io_error("sync", &self.layout.log))?;
+        Ok(file)
+    }
+
+    /// Writes the sidecar of a segment; `None` where the disk is too full for it.
+    pub(crate) fn write_sidecar(&self, head: &SegmentHead, bytes: &[u8]) -> Result<Option<Sidecar>> {
+        let path = self.layout.sidecar(head.number);
+        match self.replace_file(&path, bytes) {
+            Ok(()) => {}
+            Err(StoreError::NoSpace { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let file = self.env.disk.open(&path, OpenMode::Read).map_err(io_error("open", &path))?;
+        let sidecar = Sidecar::open(&*file, &self.key, head.number).ok();
+        self.handles.keep(FileId::Sidecar(head.number, head.nonce), Arc::from(file));
+        Ok(sidecar)
+    }
+
+    /// Writes a file under another name, syncs it and puts it in its place. The directory is not synced.
+    pub(crate) fn replace_file(&self, path: &std::path::Path, bytes: &[u8]) -> Result<()> {
+        let disk = &self.env.disk;
+        let draft = tmp(path);
+        let write = || -> std::io::Result<()> {
+            if let Err(error) = disk.remove(&draft)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                return Err(error);
+            }
+            let file = disk.open(&draft, OpenMode::CreateNew)?;
+            file.write_at(bytes, 0)?;
+            file.sync()?;
+            disk.rename(&draft, path)
+        };
+        write().map_err(io_error("write", path))
+    }
+}
+
+/// The errors of a flush of the open segment.
+pub(crate) fn flush_error(store: &Store, error: FlushError) -> StoreError {
+    match error {
+        FlushError::Poisoned => StoreError::Poisoned,
+        FlushError::Sync(source) => {
+            let path = store.layout.segment(store.view().open.head.number);
+            StoreError::Io { action: "sync", path, source }
+        }
+    }
+}
+
+/// The head of a frame is this long in the file.
+const _: () = assert!(HEAD_BYTES == 40, "FORMAT.md says so");

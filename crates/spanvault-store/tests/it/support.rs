@@ -1,0 +1,122 @@
+//! What the tests share: a vault on a simulated disk, and a ledger of what it acknowledged.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use spanvault_env::{Env, SimClock, SimDisk};
+use spanvault_store::{Access, Batch, OpenReport, Store, StoreError, StoreOptions};
+use spanvault_types::{
+    Event, EvidentialClass, Position, Role, SessionOpened, SpanKind, SpanRecorded, StoreTime,
+};
+
+/// Where vaults stand on simulated disks.
+pub(crate) fn dir() -> PathBuf {
+    PathBuf::from("/home/vault")
+}
+
+/// A simulated machine.
+pub(crate) struct World {
+    pub(crate) env: Env,
+    pub(crate) disk: Arc<SimDisk>,
+    pub(crate) clock: Arc<SimClock>,
+    pub(crate) options: StoreOptions,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::seeded(7)
+    }
+
+    pub(crate) fn seeded(seed: u64) -> Self {
+        let (env, disk, clock) = Env::simulated(seed);
+        Self { env, disk, clock, options: StoreOptions::default() }
+    }
+
+    /// Segments of about this many bytes.
+    pub(crate) fn with_segments_of(mut self, bytes: u64) -> Self {
+        self.options.segment_bytes = bytes;
+        self
+    }
+
+    /// The same machine with what is left on another disk.
+    pub(crate) fn on(&self, disk: Arc<SimDisk>) -> Self {
+        let env = self.env.with_disk(disk.clone());
+        Self { env, disk, clock: Arc::clone(&self.clock), options: self.options }
+    }
+
+    /// After the process ended without a word.
+    pub(crate) fn restarted(&self) -> Self {
+        self.on(self.disk.restart())
+    }
+
+    pub(crate) fn try_open(&self, access: Access) -> Result<(Store, OpenReport), StoreError> {
+        Store::open(self.env.clone(), &dir(), access, self.options)
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        let (store, report) = self.try_open(Access::Write).unwrap();
+        assert!(report.is_sound(), "{report:?}");
+        store
+    }
+
+    pub(crate) fn read(&self) -> Store {
+        let (store, report) = self.try_open(Access::Read).unwrap();
+        assert!(report.is_sound(), "{report:?}");
+        store
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        dir().join(name)
+    }
+
+}
+
+/// A span of session 1 with this original.
+pub(crate) fn span(at: Position, ordinal: u64, bytes: &[u8]) -> Event {
+    Event::SpanRecorded(SpanRecorded {
+        session: Position::new(1),
+        ordinal,
+        source: Position::ZERO,
+        record: String::new(),
+        index: ordinal,
+        original: at,
+        bytes: bytes.len() as u64,
+        tokens: bytes.len() as u64 / 4,
+        role: Role::User,
+        kind: SpanKind::Message,
+        class: EvidentialClass::Narrative,
+        timestamp_ms: None,
+        recorded_at: StoreTime::from_ms(1),
+        event_key: None,
+    })
+}
+
+/// Adds a span whose original it carries.
+pub(crate) fn push_span(batch: &mut Batch, ordinal: u64, bytes: &[u8]) -> Position {
+    let event = span(batch.next(), ordinal, bytes);
+    batch.push(event, Some(bytes.to_vec()))
+}
+
+/// Commits one span and returns its position.
+pub(crate) fn record(store: &Store, ordinal: u64, bytes: &[u8]) -> Position {
+    try_record(store, ordinal, bytes).unwrap()
+}
+
+pub(crate) fn try_record(store: &Store, ordinal: u64, bytes: &[u8]) -> Result<Position, StoreError> {
+    let mut writer = store.lock()?;
+    let mut batch = writer.begin();
+    let at = push_span(&mut batch, ordinal, bytes);
+    writer.commit(batch)?;
+    Ok(at)
+}
+
+pub(crate) fn session(name: &str) -> Event {
+    Event::SessionOpened(SessionOpened { name: name.into(), format: "test".into() })
+}
+
+/// Bytes that differ from one number to the next.
+pub(crate) fn bytes_of(number: u64, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    blake3::Hasher::new().update(&number.to_le_bytes()).finalize_xof().fill(&mut bytes);
+    bytes
+}
