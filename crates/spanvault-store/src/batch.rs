@@ -109,6 +109,7 @@ impl Batch {
     }
 
     /// Adds an event whose body was hashed before.
+    #[expect(clippy::needless_pass_by_value, reason = "an event that was pushed belongs to the log")]
     pub fn push_body(&mut self, event: Event, body: Body) -> Position {
         let name = Name::Known { salt: self.salt(), hash: body.hash };
         let len = crate::bytes::len_u64(body.bytes.len());

@@ -36,8 +36,9 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn u48(&mut self) -> Option<u64> {
-        let [a, b, c, d, e, f] = self.array()?;
-        Some(u64::from_le_bytes([a, b, c, d, e, f, 0, 0]))
+        let mut wide = [0; 8];
+        wide.first_chunk_mut::<6>()?.copy_from_slice(&self.array::<6>()?);
+        Some(u64::from_le_bytes(wide))
     }
 
     pub(crate) fn u64(&mut self) -> Option<u64> {
@@ -64,8 +65,8 @@ impl<'a> Fields<'a> {
 
 /// Appends the low 48 bits of `value`.
 pub(crate) fn put_u48(out: &mut Vec<u8>, value: u64) {
-    let [a, b, c, d, e, f, _, _] = value.to_le_bytes();
-    out.extend_from_slice(&[a, b, c, d, e, f]);
+    let wide = value.to_le_bytes();
+    out.extend_from_slice(wide.get(..6).unwrap_or_default());
 }
 
 /// Appends what [`Fields::varint`] reads.

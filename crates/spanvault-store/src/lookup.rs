@@ -22,20 +22,27 @@ const SCANS_MAX: usize = 4;
 /// The maps of sealed segments that had to be scanned, the newest ones.
 #[derive(Debug, Default)]
 pub(crate) struct Scans {
-    kept: Mutex<VecDeque<(u64, [u8; 16], Arc<SegmentMap>)>>,
+    kept: Mutex<VecDeque<Scan>>,
+}
+
+#[derive(Debug)]
+struct Scan {
+    number: u64,
+    nonce: [u8; 16],
+    map: Arc<SegmentMap>,
 }
 
 impl Scans {
     fn get(&self, head: &SegmentHead) -> Option<Arc<SegmentMap>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().find(|(number, nonce, _)| (*number, *nonce) == (head.number, head.nonce));
-        found.map(|(_, _, map)| Arc::clone(map))
+        let found = kept.iter().find(|scan| (scan.number, scan.nonce) == (head.number, head.nonce));
+        found.map(|scan| Arc::clone(&scan.map))
     }
 
     pub(crate) fn keep(&self, head: &SegmentHead, map: Arc<SegmentMap>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(number, _, _)| *number != head.number);
-        kept.push_front((head.number, head.nonce, map));
+        kept.retain(|scan| scan.number != head.number);
+        kept.push_front(Scan { number: head.number, nonce: head.nonce, map });
         kept.truncate(SCANS_MAX);
     }
 }
@@ -172,9 +179,12 @@ impl Store {
     pub(crate) fn log_file(&self, segment: &Sealed) -> Result<Arc<dyn DiskFile>> {
         let path = self.layout.segment(segment.number());
         let open = || self.env.disk.open(&path, OpenMode::Read).map(Arc::from);
-        self.handles.get(segment.log_id(), open).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => StoreError::Missing { at: Position::new(segment.head.first) },
-            _ => io_error("open", &path)(error),
+        self.handles.get(segment.log_id(), open).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::NotFound {
+                StoreError::Missing { at: Position::new(segment.head.first) }
+            } else {
+                io_error("open", &path)(error)
+            }
         })
     }
 

@@ -240,9 +240,13 @@ fn read_stamp(env: &Env, layout: &Layout) -> Result<Stamp> {
 }
 
 fn check_private(env: &Env, dir: &Path) -> Result<()> {
-    env.disk.check_private(dir).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => StoreError::NoVault { path: dir.to_owned() },
-        _ => StoreError::NotPrivate { path: dir.to_owned(), source },
+    env.disk.check_private(dir).map_err(|source| {
+        let path = dir.to_owned();
+        if source.kind() == io::ErrorKind::NotFound {
+            StoreError::NoVault { path }
+        } else {
+            StoreError::NotPrivate { path, source }
+        }
     })
 }
 

@@ -272,11 +272,11 @@ impl Store {
         let Some((_key, record)) = self.scan_last(&key::key(Table::Fate, &[at]))? else {
             return Ok(Fate::Kept);
         };
-        Ok(match self.frame(record)?.event {
-            Event::Condemned(_) => Fate::Condemned(record),
-            Event::Reclaimed(_) => Fate::Reclaimed(record),
-            _rescued => Fate::Kept,
-        })
+        let event = self.frame(record)?.event;
+        if matches!(event, Event::Reclaimed(_)) {
+            return Ok(Fate::Reclaimed(record));
+        }
+        Ok(if matches!(event, Event::Condemned(_)) { Fate::Condemned(record) } else { Fate::Kept })
     }
 
     fn is_damaged(&self, at: Position) -> bool {

@@ -182,12 +182,11 @@ impl Loader<'_> {
         let start = len_u64(SEGMENT_HEAD_BYTES);
         let read = self.head(&**file, number)?;
         let head_intact = read.is_some();
-        let head = match read {
-            Some(head) => head,
-            None => {
-                let first = self.first_frame(&**file, number)?.unwrap_or(expected_first);
-                put_together(number, first, [0; 16])
-            }
+        let head = if let Some(head) = read {
+            head
+        } else {
+            let first = self.first_frame(&**file, number)?.unwrap_or(expected_first);
+            put_together(number, first, [0; 16])
         };
         let cursor = Cursor {
             next: head.first,

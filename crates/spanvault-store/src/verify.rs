@@ -255,13 +255,13 @@ impl Check<'_, '_> {
             return;
         }
         let at = Position::new(frame.head.seq);
-        match self.store.whereabouts(at) {
-            Whereabouts::Reclaimed { .. } => return,
-            Whereabouts::Missing if frame.head.form != Form::Full => {
-                let (offset, fault) = (frame.offset, Fault::Missing);
-                self.report.missing.push(Damage { from: at, to: at, segment, offset, fault });
-            }
-            _there => {}
+        let place = self.store.whereabouts(at);
+        if matches!(place, Whereabouts::Reclaimed { .. }) {
+            return;
+        }
+        if place == Whereabouts::Missing && frame.head.form != Form::Full {
+            let (offset, fault) = (frame.offset, Fault::Missing);
+            self.report.missing.push(Damage { from: at, to: at, segment, offset, fault });
         }
         if counts {
             self.report.originals += 1;

@@ -131,7 +131,7 @@ impl<'a> Replay<'a> {
     pub(crate) fn run(mut self) -> io::Result<Replayed> {
         loop {
             let verdict = match self.scanner.step()? {
-                Step::Frame(frame) => self.frame(*frame)?,
+                Step::Frame(frame) => self.frame(&frame)?,
                 Step::Bad { offset, end, from, to } => self.bad(offset, end, from, to)?,
                 Step::End => {
                     self.end();
@@ -145,7 +145,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn frame(&mut self, frame: Scanned) -> io::Result<Verdict> {
+    fn frame(&mut self, frame: &Scanned) -> io::Result<Verdict> {
         let (seq, offset, kind) = (frame.head.seq, frame.offset, frame.head.kind);
         let event = if frame.intact { Event::decode(&frame.event).ok() } else { None };
         let event = event.filter(|event| event.schema() == kind);
@@ -169,7 +169,7 @@ impl<'a> Replay<'a> {
             return self.commit(seq, offset, &commit);
         }
         let counts = tally(&event, frame.head.form != Form::Bare);
-        let keys = keys_of(&event, Position::new(seq), own_hash(&event, &frame).as_ref());
+        let keys = keys_of(&event, Position::new(seq), own_hash(&event, frame).as_ref());
         self.batch.frames.push(Draft { seq, offset: Some(offset), keys, counts, body });
         Ok(Verdict::GoOn)
     }
@@ -219,13 +219,13 @@ impl<'a> Replay<'a> {
     }
 
     fn commit(&mut self, seq: u64, offset: u64, commit: &Commit) -> io::Result<Verdict> {
-        if seq > self.found.cursor.known {
-            if let Some((at, fault)) = self.fault_of(seq, commit)? {
-                if !self.is_known(seq)? {
-                    return Ok(Verdict::Torn);
-                }
-                self.note(at, at, offset, fault);
+        if seq > self.found.cursor.known
+            && let Some((at, fault)) = self.fault_of(seq, commit)?
+        {
+            if !self.is_known(seq)? {
+                return Ok(Verdict::Torn);
             }
+            self.note(at, at, offset, fault);
         }
         let counts = Counts::default();
         self.batch.frames.push(Draft { seq, offset: Some(offset), keys: Vec::new(), counts, body: None });
@@ -319,7 +319,9 @@ impl<'a> Replay<'a> {
     }
 
     fn finish(mut self) -> Replayed {
-        self.found.cursor.next = self.found.map.next();
+        let next = self.found.map.next();
+        self.found.cursor.next = next;
+        self.found.damage.retain(|damage| damage.from.get() < next);
         self.found
     }
 

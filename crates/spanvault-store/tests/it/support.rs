@@ -68,7 +68,6 @@ impl World {
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         dir().join(name)
     }
-
 }
 
 /// A span of session 1 with this original.
