@@ -7,7 +7,7 @@ use memchr::memchr2;
 
 use super::Step;
 use crate::importer::BOM;
-use crate::json::{Container, Nesting, decode, is_space};
+use crate::json::{Container, Nesting, decode_inner, ends_scalar, is_space};
 
 /// A longer member name is none that a path asks for.
 const NAME_BYTES_MAX: usize = 256;
@@ -204,7 +204,7 @@ impl Structure {
         self.on_path()
             && self.path.get(self.level).is_some_and(|step| match step {
                 Step::Each => true,
-                Step::Member(name) => decode(&String::from_utf8_lossy(&self.name)) == *name,
+                Step::Member(name) => decode_inner(&String::from_utf8_lossy(&self.name)) == *name,
             })
     }
 
@@ -361,8 +361,4 @@ fn string_end(rest: &[u8], escaped: bool) -> (usize, Option<bool>) {
 
 const fn begins_value(byte: u8) -> bool {
     matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
-}
-
-const fn ends_scalar(byte: u8) -> bool {
-    is_space(byte) || matches!(byte, b',' | b']' | b'}')
 }

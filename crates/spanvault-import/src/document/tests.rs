@@ -53,6 +53,7 @@ fn a_member_leads_to_the_elements_and_only_the_one_at_the_top() {
         ]
     );
     assert_eq!(shown(&LIST, r#"{"messages":{"a":[{}]}}"#).len(), 1, "an object where the array should be");
+    assert_eq!(shown(&LIST, r#"{"messages\"":[{}]}"#).len(), 1, "a name with a quote at its end");
     assert_eq!(shown(&LIST, r#"{"list":["messages",[{}]]}"#).len(), 1, "a string is no name");
 }
 

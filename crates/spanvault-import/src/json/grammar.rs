@@ -1,5 +1,7 @@
 //! Walks over one JSON value and checks it, without recursion.
 
+use memchr::memchr2;
+
 use super::nesting::{Container, Nesting};
 use super::{Fault, is_space};
 
@@ -73,24 +75,77 @@ pub(super) fn skip_string(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     let mut at = at + 1;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        at += rest.iter().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f)).ok_or(Fault::Truncated)?;
-        match byte(bytes, at)? {
-            b'"' => return Ok(at + 1),
-            b'\\' => match byte(bytes, at + 1)? {
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at += 2,
-                b'u' => {
-                    for digit in at + 2..at + 6 {
-                        if !byte(bytes, digit)?.is_ascii_hexdigit() {
-                            return Err(Fault::Unexpected { at: digit });
-                        }
+        let plain = memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+        let run = rest.get(..plain).unwrap_or_default();
+        // Without an early exit the compiler looks at many bytes at once.
+        if run.iter().copied().fold(u8::MAX, u8::min) < 0x20 {
+            let control = run.iter().position(|b| *b < 0x20).unwrap_or_default();
+            return Err(Fault::Unexpected { at: at + control });
+        }
+        at += plain;
+        if byte(bytes, at)? == b'"' {
+            return Ok(at + 1);
+        }
+        match byte(bytes, at + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at += 2,
+            b'u' => {
+                for digit in at + 2..at + 6 {
+                    if !byte(bytes, digit)?.is_ascii_hexdigit() {
+                        return Err(Fault::Unexpected { at: digit });
                     }
-                    at += 6;
                 }
-                _ => return Err(Fault::Unexpected { at: at + 1 }),
-            },
-            _ => return Err(Fault::Unexpected { at }),
+                at += 6;
+            }
+            _ => return Err(Fault::Unexpected { at: at + 1 }),
         }
     }
+}
+
+/// The end of the value that starts at `at`, of text that was checked before.
+pub(super) fn skip_checked(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' => at = skip_checked_string(bytes, at)?,
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+                continue;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                at += 1;
+            }
+            _ if depth == 0 => {
+                let rest = bytes.get(at..)?;
+                return Some(at + rest.iter().position(|b| ends_scalar(*b)).unwrap_or(rest.len()));
+            }
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// The end of the string literal that starts at `at`, of text that was checked before.
+pub(super) fn skip_checked_string(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut at = at + 1;
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes.get(at) == Some(&b'"') {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// Whether a number or word ends before this byte.
+pub(crate) const fn ends_scalar(byte: u8) -> bool {
+    is_space(byte) || matches!(byte, b',' | b']' | b'}')
 }
 
 /// The place after the colon of the member whose name starts at `at`.

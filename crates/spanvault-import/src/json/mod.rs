@@ -15,10 +15,10 @@ mod string;
 mod tests;
 
 pub(crate) use build::{sketch, sketch_document};
-pub(crate) use grammar::skip_space;
+pub(crate) use grammar::{ends_scalar, skip_space};
 pub(crate) use nesting::{Container, Nesting};
 pub(crate) use raw::Raw;
-pub(crate) use string::decode;
+pub(crate) use string::{decode, decode_inner};
 
 /// What is wrong with JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use spanvault_types::ByteRange;
 
-use super::grammar::{skip_name, skip_space, skip_string, skip_value};
+use super::grammar::{skip_checked, skip_space, skip_value};
 use super::{Fault, build, decode};
 
 /// A checked JSON value as a slice of an original, and where it starts there.
@@ -116,14 +116,13 @@ impl<'a> Raw<'a> {
     /// Names and values of an object, in order; nothing for any other value.
     pub(crate) fn members(&self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
         let raw = *self;
-        let bytes = raw.text.as_bytes();
         let mut at = if raw.is_object() { 1 } else { raw.text.len() };
         std::iter::from_fn(move || {
-            let name_start = skip_space(bytes, at);
-            let name_end = skip_string(bytes, name_start).ok()?;
-            let value = raw.inner(skip_name(bytes, name_start).ok()?)?;
+            let name = raw.inner(at)?;
+            // What stands between is a colon.
+            let value = raw.inner(skip_space(raw.text.as_bytes(), raw.place_after(name)) + 1)?;
             at = raw.after_comma(value);
-            Some((decode(raw.text.get(name_start..name_end)?), value))
+            Some((decode(name.text), value))
         })
     }
 
@@ -138,15 +137,22 @@ impl<'a> Raw<'a> {
         })
     }
 
-    /// The value that starts at `at` of this one's text.
+    /// The value at or after `at` of this one's text, if there is one.
     fn inner(&self, at: usize) -> Option<Self> {
-        let value = Self::first(self.text, at).ok()?;
-        Some(Self { text: value.text, start: self.start + value.start })
+        let bytes = self.text.as_bytes();
+        let start = skip_space(bytes, at);
+        let end = skip_checked(bytes, start)?;
+        Some(Self { text: self.text.get(start..end)?, start: self.start + start })
+    }
+
+    /// The place in this one's text after `inner`.
+    const fn place_after(&self, inner: Self) -> usize {
+        inner.end() - self.start
     }
 
     /// The place in this one's text after `value` and the comma that follows it; the end where none does.
     fn after_comma(&self, value: Self) -> usize {
-        let at = skip_space(self.text.as_bytes(), value.end() - self.start);
+        let at = skip_space(self.text.as_bytes(), self.place_after(value));
         if self.text.as_bytes().get(at) == Some(&b',') { at + 1 } else { self.text.len() }
     }
 

@@ -2,38 +2,41 @@
 
 use std::borrow::Cow;
 
-/// The text of a checked string literal, which may or may not have its quotes.
+/// The text of a checked string literal.
 ///
 /// A lone surrogate escape, which no Unicode text can hold, decodes to U+FFFD; the original keeps its bytes.
 pub(crate) fn decode(literal: &str) -> Cow<'_, str> {
-    let inner = literal.strip_prefix('"').unwrap_or(literal);
-    let inner = inner.strip_suffix('"').unwrap_or(inner);
-    if !inner.contains('\\') {
-        return Cow::Borrowed(inner);
-    }
+    decode_inner(literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default())
+}
+
+/// The text of what stands between the quotes of a string literal.
+pub(crate) fn decode_inner(inner: &str) -> Cow<'_, str> {
+    let Some(first) = inner.find('\\') else { return Cow::Borrowed(inner) };
     let mut text = String::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some((plain, escaped)) = rest.split_once('\\') {
-        text.push_str(plain);
-        let mut chars = escaped.chars();
-        match chars.next() {
-            Some('b') => text.push('\u{8}'),
-            Some('f') => text.push('\u{c}'),
-            Some('n') => text.push('\n'),
-            Some('r') => text.push('\r'),
-            Some('t') => text.push('\t'),
-            Some('u') => {
-                let (c, used) = code_point(chars.as_str());
+    let (plain, mut rest) = inner.split_at(first);
+    text.push_str(plain);
+    while let Some(escape) = rest.as_bytes().get(1) {
+        let mut used = 2;
+        match escape {
+            b'b' => text.push('\u{8}'),
+            b'f' => text.push('\u{c}'),
+            b'n' => text.push('\n'),
+            b'r' => text.push('\r'),
+            b't' => text.push('\t'),
+            b'u' => {
+                let (c, digits) = code_point(rest.get(2..).unwrap_or_default());
                 text.push(c);
-                rest = chars.as_str().get(used..).unwrap_or_default();
-                continue;
+                used += digits;
             }
-            Some(c) => text.push(c),
-            None => {}
+            other => text.push(char::from(*other)),
         }
-        rest = chars.as_str();
+        let after = rest.get(used..).unwrap_or_default();
+        // Escapes stand close together: a plain loop is faster than a search that has to be set up.
+        let plain = after.bytes().position(|byte| byte == b'\\').unwrap_or(after.len());
+        let (plain, next) = after.split_at(plain);
+        text.push_str(plain);
+        rest = next;
     }
-    text.push_str(rest);
     Cow::Owned(text)
 }
 
