@@ -1,0 +1,175 @@
+//! Objects that use the words of all formats in any way: each is read, or put aside, and never a panic.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use spanvault_import::{Importer, Limits, Piece, Record, importers};
+use spanvault_types::{ByteRange, Encoding, PartBody, SpanKind};
+
+const NAMES: [&str; 48] = [
+    "type",
+    "role",
+    "content",
+    "message",
+    "messages",
+    "tool_calls",
+    "function",
+    "function_call",
+    "name",
+    "arguments",
+    "args",
+    "id",
+    "input",
+    "output",
+    "text",
+    "thinking",
+    "tool_use_id",
+    "tool_call_id",
+    "call_id",
+    "is_error",
+    "error",
+    "toolUseResult",
+    "interrupted",
+    "exitCode",
+    "extra",
+    "actions",
+    "command",
+    "returncode",
+    "exception_info",
+    "timestamp",
+    "uuid",
+    "sessionId",
+    "agentId",
+    "isSidechain",
+    "isMeta",
+    "isCompactSummary",
+    "isApiErrorMessage",
+    "traj",
+    "task_id",
+    "reward",
+    "info",
+    "loglines",
+    "source",
+    "custom",
+    "reasoning_content",
+    "refusal",
+    "parentUuid",
+    "data",
+];
+
+const WORDS: [&str; 32] = [
+    "",
+    "user",
+    "assistant",
+    "system",
+    "tool",
+    "function",
+    "exit",
+    "text",
+    "thinking",
+    "reasoning",
+    "redacted_thinking",
+    "tool_use",
+    "server_tool_use",
+    "tool_result",
+    "web_search_tool_result",
+    "web_search_tool_result_error",
+    "image",
+    "function_call",
+    "function_call_output",
+    "progress",
+    "summary",
+    "Exit code 1\nno",
+    "Exit code 99999999999999999999",
+    "The user doesn't want to proceed with this tool use",
+    "<returncode>1</returncode>",
+    "<exception>x</exception>",
+    "```bash\nls\n```",
+    "```bash\n```bash\nx\n```",
+    "{\"command\":\"ls\"}",
+    "{\"cut",
+    "2026-02-03T09:00:00Z",
+    "é\u{2028}😀\"\\\u{0}",
+];
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        6 => prop::sample::select(&WORDS[..]).prop_map(Value::from),
+        1 => any::<bool>().prop_map(Value::from),
+        1 => Just(Value::Null),
+        1 => any::<i64>().prop_map(Value::from),
+        1 => Just(serde_json::from_str("1e400").unwrap_or_default()),
+    ];
+    leaf.prop_recursive(6, 64, 8, |inner| {
+        prop_oneof![
+            1 => prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            3 => prop::collection::vec((prop::sample::select(&NAMES[..]), inner), 0..8)
+                .prop_map(|members| members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()),
+        ]
+    })
+}
+
+fn cut(importer: &dyn Importer, bytes: &[u8]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let cut = importer.cut(&mut &*bytes, &Limits::default(), &mut |piece| {
+        pieces.push(piece);
+        ControlFlow::Continue(())
+    });
+    assert!(cut.is_ok(), "{cut:?}");
+    pieces
+}
+
+/// The value that the range of a part holds.
+fn value_at(record: &Record, range: ByteRange) -> Option<Value> {
+    let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+    serde_json::from_slice(record.bytes.get(range)?).ok()
+}
+
+/// What must hold for every record.
+fn check(importer: &dyn Importer, record: &Record) {
+    if record.quarantine.is_some() {
+        assert_eq!(record.content.kind, SpanKind::Quarantined);
+        return;
+    }
+    assert_eq!(
+        importer.parse(&record.bytes).as_ref(),
+        Ok(&record.content),
+        "an original is read as its record was"
+    );
+    for part in &record.content.parts {
+        let value = value_at(record, part.range);
+        assert!(value.is_some(), "a range holds a JSON value");
+        let text = match &part.body {
+            PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => Some(text),
+            PartBody::Result(outcome) => Some(&outcome.text),
+            PartBody::Call(_) => None,
+        };
+        assert_ne!(part.encoding, Encoding::Raw);
+        if part.encoding == Encoding::JsonString {
+            assert_eq!(value, text.map(|text| Value::from(text.as_str())), "the literal is the text");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn i75_any_object_is_read_or_put_aside_and_every_part_stands_where_it_says(value in any_value()) {
+        let files = [format!("{value}\n{value}"), format!("[{value},{value}]"), format!("{{\"messages\":[{value}]}}"),
+            format!("{{\"loglines\":[{value}]}}"), format!("[{{\"traj\":[{value}]}}]")];
+        for importer in importers() {
+            for file in &files {
+                let mut back = Vec::new();
+                for piece in cut(*importer, file.as_bytes()) {
+                    back.extend_from_slice(piece.bytes());
+                    if let Piece::Span(record) = piece {
+                        check(*importer, &record);
+                    }
+                }
+                prop_assert_eq!(&back, file.as_bytes());
+            }
+            importer.detect(files[0].as_bytes());
+            importer.detect(files[1].as_bytes());
+        }
+    }
+}
