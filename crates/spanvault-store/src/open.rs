@@ -351,5 +351,9 @@ fn settle(env: &Env, layout: &Layout, tail: &Tail) -> Result<()> {
         file.sync()
     };
     rewrite().map_err(io_error("settle", &path))?;
-    env.disk.sync_dir(&layout.log).map_err(io_error("sync", &layout.log))
+    // A process that was killed may have made entries that only its own memory of the directories shows.
+    for dir in [&layout.log, &layout.root] {
+        env.disk.sync_dir(dir).map_err(io_error("sync", dir))?;
+    }
+    Ok(())
 }

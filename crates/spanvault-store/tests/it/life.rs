@@ -4,7 +4,7 @@ use spanvault_store::{Access, BodyState, StoreError, VerifyDepth, Whereabouts};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{ContentHash, Counts, Event, Position};
 
-use crate::support::{World, bytes_of, dir, push_span, record, session, span};
+use crate::support::{World, bytes_of, dir, file, push_span, record, session, span};
 
 #[test]
 fn what_was_recorded_reads_back_verified() {
@@ -141,7 +141,7 @@ fn only_a_directory_that_is_empty_becomes_a_vault() {
 fn i72_a_newer_format_is_refused_and_not_touched() {
     let world = World::new();
     drop(world.open());
-    let stamp = world.file("FORMAT");
+    let stamp = file("FORMAT");
     world.disk.put(&stamp, b"spanvault format 2 of the future\n").unwrap();
     let (files, calls) = (world.disk.files(), world.disk.count(spanvault_env::Count::Changes));
     for access in [Access::Read, Access::Write] {

@@ -1,4 +1,6 @@
 //! The store from outside: what was acknowledged is there, and nothing else is claimed.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail a test by panicking, as the tests do")]
 
+mod crash;
 mod life;
 mod support;

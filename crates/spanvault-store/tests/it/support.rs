@@ -1,17 +1,23 @@
 //! What the tests share: a vault on a simulated disk, and a ledger of what it acknowledged.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use spanvault_env::{Env, SimClock, SimDisk};
 use spanvault_store::{Access, Batch, OpenReport, Store, StoreError, StoreOptions};
+use spanvault_types::key;
 use spanvault_types::{
-    Event, EvidentialClass, Position, Role, SessionOpened, SpanKind, SpanRecorded, StoreTime,
+    ContentHash, Event, EvidentialClass, Position, Role, SessionOpened, SpanKind, SpanRecorded, StoreTime,
 };
 
 /// Where vaults stand on simulated disks.
 pub(crate) fn dir() -> PathBuf {
     PathBuf::from("/home/vault")
+}
+
+/// A file of the vault.
+pub(crate) fn file(name: &str) -> PathBuf {
+    dir().join(name)
 }
 
 /// A simulated machine.
@@ -64,10 +70,6 @@ impl World {
         assert!(report.is_sound(), "{report:?}");
         store
     }
-
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        dir().join(name)
-    }
 }
 
 /// A span of session 1 with this original.
@@ -118,4 +120,79 @@ pub(crate) fn bytes_of(number: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
     blake3::Hasher::new().update(&number.to_le_bytes()).finalize_xof().fill(&mut bytes);
     bytes
+}
+
+/// One batch, as the one who wrote it remembers it.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    pub(crate) originals: Vec<(Position, Vec<u8>)>,
+    pub(crate) commit: Position,
+    pub(crate) acked: bool,
+}
+
+/// What was written, kept outside the vault.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ledger {
+    pub(crate) batches: Vec<Written>,
+    ordinal: u64,
+}
+
+impl Ledger {
+    /// Writes a batch of spans of these lengths; it counts as acknowledged once [`Ledger::ack`] says so.
+    pub(crate) fn append(&mut self, store: &Store, lens: &[usize]) -> Result<(), StoreError> {
+        let mut writer = store.lock()?;
+        let mut batch = writer.begin();
+        let mut originals = Vec::new();
+        for len in lens {
+            let bytes = bytes_of(self.ordinal, *len);
+            originals.push((push_span(&mut batch, self.ordinal, &bytes), bytes));
+            self.ordinal += 1;
+        }
+        let commit = batch.next();
+        self.batches.push(Written { originals, commit, acked: false });
+        assert_eq!(writer.append(batch)?, commit);
+        Ok(())
+    }
+
+    /// Syncs everything written.
+    pub(crate) fn ack(&mut self, store: &Store) -> Result<(), StoreError> {
+        let Some(last) = self.batches.last() else { return Ok(()) };
+        store.sync(last.commit)?;
+        for batch in &mut self.batches {
+            batch.acked = true;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn commit(&mut self, store: &Store, lens: &[usize]) -> Result<(), StoreError> {
+        self.append(store, lens)?;
+        self.ack(store)
+    }
+
+    /// Checks that the store holds a prefix of what was written, in whole batches, and all that was acknowledged
+    /// (I1, I6, I7). Batches that are not there are forgotten.
+    pub(crate) fn check(&mut self, store: &Store) {
+        let head = store.head().position;
+        for batch in &self.batches {
+            let there = batch.commit <= head;
+            assert!(there || !batch.acked, "an acknowledged batch is gone: {:?}, head {head}", batch.commit);
+            for (at, bytes) in &batch.originals {
+                if there {
+                    assert_eq!(store.original(*at).unwrap().bytes, *bytes, "original at {at}");
+                    let hash = ContentHash::of(bytes);
+                    assert!(
+                        store.scan(&key::original(&hash)).unwrap().contains(&(key::original(&hash), *at))
+                    );
+                } else {
+                    assert!(
+                        matches!(store.frame(*at), Err(StoreError::NotFound { .. })),
+                        "half a batch at {at}"
+                    );
+                }
+            }
+        }
+        let whole = self.batches.iter().filter(|batch| batch.commit <= head).map(|batch| batch.commit);
+        assert_eq!(whole.max().unwrap_or(Position::ZERO), head, "frames that nobody wrote");
+        self.batches.retain(|batch| batch.commit <= head);
+    }
 }
