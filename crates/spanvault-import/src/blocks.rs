@@ -81,29 +81,30 @@ pub(crate) const fn outcome(call_id: Option<String>) -> Outcome {
 }
 
 fn block_part(block: Raw<'_>) -> Part {
-    let [kind, text, content, thinking] = block.fields(["type", "text", "content", "thinking"]);
+    let [kind, content, thinking] = block.fields(["type", "content", "thinking"]);
     let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
-    // Some runtimes write the text of a text block as `content`.
-    let text = text.or(content.filter(|_| kind == "text"));
-    match (kind.as_ref(), text.filter(Raw::is_string), thinking.filter(Raw::is_string)) {
-        ("thinking" | "reasoning", _, Some(words)) | ("thinking" | "reasoning", Some(words), None) => {
-            literal_part(words, PartBody::Thinking)
-        }
-        ("redacted_thinking", ..) => value_part(block, PartBody::Thinking("[redacted_thinking]".to_owned())),
-        (kind, ..) if kind.ends_with("tool_use") => {
+    match kind.as_ref() {
+        "thinking" | "reasoning" => match thinking.filter(Raw::is_string).or_else(|| words_of(block)) {
+            Some(words) => literal_part(words, PartBody::Thinking),
+            None => value_part(block, PartBody::Thinking(shown(block))),
+        },
+        "redacted_thinking" => value_part(block, PartBody::Thinking("[redacted_thinking]".to_owned())),
+        kind if kind.ends_with("tool_use") => {
             let [id, name, input] = block.fields(["id", "name", "input"]);
             value_part(block, call(id, name, input))
         }
-        (kind, ..) if kind.ends_with("tool_result") => {
+        kind if kind.ends_with("tool_result") => {
             let [id, is_error] = block.fields(["tool_use_id", "is_error"]);
-            let failed = content.is_some_and(|content| {
-                content.text_field("type").is_some_and(|kind| kind.ends_with("tool_result_error"))
-            });
+            let failed = content
+                .and_then(|content| content.text_field("type"))
+                .is_some_and(|kind| kind.ends_with("tool_result_error"));
             let is_error = is_error.and_then(|flag| flag.boolean()).or(failed.then_some(true));
             result_part(block, content, Outcome { is_error, ..outcome(usable_id(id)) })
         }
-        (_, Some(words), _) => literal_part(words, PartBody::Text),
-        (kind, None, _) => value_part(block, PartBody::Text(shown(kind, block))),
+        _ => match words_of(block) {
+            Some(words) => literal_part(words, PartBody::Text),
+            None => value_part(block, PartBody::Text(shown(block))),
+        },
     }
 }
 
@@ -115,56 +116,36 @@ pub(crate) fn call(id: Option<Raw<'_>>, name: Option<Raw<'_>>, args: Option<Raw<
 
 /// The text of a result, blocks joined by line feeds, and its literal if it is just one.
 fn result_text(content: Raw<'_>) -> (String, Option<Raw<'_>>) {
-    if content.is_string() {
-        return (decode(content.text()).into_owned(), Some(content));
-    }
-    if !content.is_array() {
-        return (content.text().to_owned(), None);
-    }
-    let blocks: Vec<_> = content.elements().collect();
-    let literal = |block: &Raw<'_>| {
-        if block.is_string() {
-            return true;
-        }
-        block.field("text").is_some_and(|text| text.is_string())
-    };
+    let blocks: Vec<_> = if content.is_array() { content.elements().collect() } else { vec![content] };
     if let [block] = blocks.as_slice()
-        && literal(block)
+        && let Some(words) = words_of(*block)
     {
-        let words = if block.is_string() { *block } else { block.field("text").unwrap_or(*block) };
         return (decode(words.text()).into_owned(), Some(words));
     }
-    let texts: Vec<_> = blocks.into_iter().map(block_text).collect();
-    (texts.join("\n"), None)
+    let text =
+        |block| words_of(block).map_or_else(|| shown(block), |words| decode(words.text()).into_owned());
+    (blocks.into_iter().map(text).collect::<Vec<_>>().join("\n"), None)
 }
 
-fn block_text(block: Raw<'_>) -> String {
-    if let Some(text) = block.string() {
-        return text.into_owned();
+/// The literal that is the text of a block.
+fn words_of(block: Raw<'_>) -> Option<Raw<'_>> {
+    if block.is_string() {
+        return Some(block);
     }
     let [kind, text, content] = block.fields(["type", "text", "content"]);
-    let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
-    let words = text.and_then(|text| text.string()).or_else(|| {
-        // Some runtimes write the text of a text block as `content`.
-        content.filter(|_| kind == "text").and_then(|content| content.string())
-    });
-    words.map_or_else(|| shown(&kind, block), std::borrow::Cow::into_owned)
+    // Some runtimes write the text of a text block as `content`.
+    let content = content.filter(|_| kind.and_then(|kind| kind.string()).as_deref() == Some("text"));
+    text.or(content).filter(Raw::is_string)
 }
 
-/// A block that is no text, as text: media by its type, anything else by its JSON.
-fn shown(kind: &str, block: Raw<'_>) -> String {
-    const MEDIA: [&str; 9] = [
-        "image",
-        "image_url",
-        "input_image",
-        "document",
-        "file",
-        "input_file",
-        "audio",
-        "input_audio",
-        "video",
-    ];
-    if MEDIA.contains(&kind) || block.field("source").is_some_and(|source| source.is_object()) {
+/// A block that has no text, as text: media by its type, anything else by its JSON.
+fn shown(block: Raw<'_>) -> String {
+    let [kind, source] = block.fields(["type", "source"]);
+    let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
+    let medium = kind.strip_prefix("input_").unwrap_or(&kind);
+    let medium = medium.strip_suffix("_url").unwrap_or(medium);
+    let media = ["image", "document", "file", "audio", "video"];
+    if media.contains(&medium) || source.is_some_and(|source| source.is_object()) {
         format!("[{kind}]")
     } else {
         block.text().to_owned()
