@@ -15,7 +15,7 @@ use spanvault_types::SpanContent;
 use crate::document::{self, Shape, Step};
 use crate::json::{Raw, sketch_document};
 use crate::reading::{Reading, read_content};
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed};
+use crate::{CHAT_JSON, Confidence, ImportError, Importer, Limits, Piece, Unparsed};
 
 pub(crate) use message::read as read_message;
 

@@ -33,6 +33,9 @@ pub use importer::{Confidence, Importer, Limits, Piece, Quarantine, Record};
 /// How many bytes from the start of a file [`detect`] looks at; more are ignored.
 pub const HEAD_BYTES: usize = 1 << 20;
 
+/// The format of single chat messages: what spans are recorded in that come from no file.
+pub const CHAT_JSON: &str = "chat_json";
+
 static IMPORTERS: [&dyn Importer; 5] = [
     &claude_code::ClaudeCode,
     &claude_code::ClaudeWebJson,
@@ -52,6 +55,11 @@ pub fn formats() -> Vec<&'static str> {
 /// All importers, the more specific ones first.
 pub fn importers() -> &'static [&'static dyn Importer] {
     &IMPORTERS
+}
+
+/// The names of all formats, for people to choose from.
+pub fn formats() -> Vec<&'static str> {
+    importers().iter().map(|importer| importer.format()).collect()
 }
 
 /// The importer of the format with this name.
