@@ -8,7 +8,7 @@ use bincode::{Decode, Encode};
 ///
 /// A span, session, source, summary, demand or hold is named by the position of the frame that made it,
 /// an original by the position of the frame that first carried its bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Encode, Decode)]
 pub struct Position(u64);
 
 impl Position {

@@ -74,6 +74,11 @@ impl Ttl {
         if ms == 0 { Err(TimeError::Zero) } else { Ok(Self(ms)) }
     }
 
+    /// A length of `n` whole days; at least one.
+    pub const fn days(n: u32) -> Self {
+        Self(if n == 0 { 1 } else { n as u64 } * 86_400_000)
+    }
+
     /// Milliseconds.
     pub const fn as_ms(self) -> u64 {
         self.0
