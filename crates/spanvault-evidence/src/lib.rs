@@ -4,10 +4,12 @@
 //! be seen through is *opaque* or *unknown*, never harmless. Start with [`atoms`] for one span and [`pair`] for
 //! a record.
 
+mod absorb;
 mod admission;
 mod atom;
 mod checkpoint;
 mod class;
+mod command_line;
 mod cue;
 mod denial;
 mod digest;
@@ -26,8 +28,10 @@ mod place;
 mod promise;
 mod prose;
 mod reading;
-mod shell;
+mod request;
 mod summarize;
+#[cfg(test)]
+mod testing;
 mod tokens;
 mod verb;
 

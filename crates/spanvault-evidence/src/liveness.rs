@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use spanvault_types::{ByteRange, CarriedKind, PartBody, Role};
 
-use crate::negative::strings;
 use crate::obligation::command_of;
+use crate::request::strings;
 use crate::{AtomKind, SessionReading, SpanText, atoms, atoms_of_text};
 
 /// One thing that makes a span live.

@@ -1,14 +1,11 @@
-//! Negative results: a call that failed, or a search that found nothing, and what later absorbs it.
-
-use std::collections::HashMap;
+//! Negative results: a call that failed, or a search that found nothing.
 
 use spanvault_types::{ByteRange, Call, Outcome, Part, PartBody};
 
+use crate::command_line::simple_commands;
 use crate::denial::failure_line;
 use crate::obligation::command_of;
 use crate::place::Places;
-use crate::prose::names;
-use crate::shell::{Simple, simple_commands};
 use crate::{At, Effect, Fate, PairedCall, exit_code_of, is_empty_result};
 
 /// How a result is negative.
@@ -100,98 +97,10 @@ fn is_search(call: &Call, paired: &PairedCall) -> bool {
         return paired.effect.effect == Effect::Reads
             && simple_commands(command).iter().any(|simple| {
                 searches.contains(&simple.program())
-                    || (simple.program() == "git" && simple.operands().next() == Some("grep"))
+                    || (simple.program() == "git" && simple.words.get(1).is_some_and(|word| word == "grep"))
             });
     }
     paired.effect.effect == Effect::Reads
-}
-
-/// What a call asks for, so that a later call that asks for the same is known: same tool and target, or same search.
-pub(crate) fn targets(call: &Call, paired: &PairedCall) -> Vec<String> {
-    if let Some(command) = command_of(call) {
-        return simple_commands(command).iter().map(target_of_command).collect();
-    }
-    let text = |keys: &[&str]| keys.iter().find_map(|key| call.args.get(key)?.as_str());
-    let target = match text(&["pattern", "query", "regex", "q", "search_term"]) {
-        Some(search) => search.to_owned(),
-        None => match paired.effect.paths.first() {
-            Some(path) => path.clone(),
-            None => call.args.to_string(),
-        },
-    };
-    vec![format!("{}\0{target}", call.tool)]
-}
-
-/// A check is asked for again by the same program and subcommand with the same or wider operands; anything
-/// else only by the same words.
-fn target_of_command(simple: &Simple) -> String {
-    let mut words = simple.words.clone();
-    words.retain(|word| {
-        !matches!(word.as_str(), "-v" | "-q" | "--verbose" | "--quiet" | "-race" | "-count=1")
-    });
-    format!("$\0{}", words.join(" "))
-}
-
-/// Negatives of a session that nothing absorbed yet.
-#[derive(Debug, Default)]
-pub(crate) struct Unabsorbed {
-    by_target: HashMap<String, Vec<(usize, usize)>>,
-    /// By what the call and its result name, in this turn.
-    by_name: HashMap<String, Vec<(usize, usize)>>,
-}
-
-impl Unabsorbed {
-    pub(crate) fn begin_turn(&mut self) {
-        self.by_name.clear();
-    }
-
-    /// Enters a negative: the `place`th of `span`.
-    pub(crate) fn enter(
-        &mut self,
-        span: usize,
-        place: usize,
-        call: &Call,
-        targets: Vec<String>,
-        negative: &Negative,
-    ) {
-        for target in targets {
-            self.by_target.entry(target).or_default().push((span, place));
-        }
-        let args = strings(&call.args);
-        for name in args.iter().flat_map(|text| names(text)).chain(names(&negative.words)).take(64) {
-            self.by_name.entry(name.to_owned()).or_default().push((span, place));
-        }
-    }
-
-    /// A call that succeeded: the negatives that it absorbs.
-    pub(crate) fn succeeded(&mut self, targets: &[String]) -> Vec<(usize, usize)> {
-        targets.iter().filter_map(|target| self.by_target.remove(target)).flatten().collect()
-    }
-
-    /// A sentence of the agent that denies something: the negatives of this turn that it speaks of.
-    pub(crate) fn denied(&self, sentence: &str) -> Vec<(usize, usize)> {
-        let mut found: Vec<_> =
-            names(sentence).filter_map(|name| self.by_name.get(name)).flatten().copied().collect();
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-}
-
-/// The short strings among the arguments of a call; long ones are content, not names.
-pub(crate) fn strings(args: &serde_json::Value) -> Vec<&str> {
-    const LONG: usize = 512;
-    let mut found = Vec::new();
-    let mut left = vec![args];
-    while let Some(value) = left.pop() {
-        match value {
-            serde_json::Value::String(text) if text.len() <= LONG => found.push(text.as_str()),
-            serde_json::Value::Array(items) => left.extend(items.iter().rev()),
-            serde_json::Value::Object(fields) => left.extend(fields.values().rev()),
-            _ => {}
-        }
-    }
-    found
 }
 
 /// Whether a result, by its own words, is negative or empty: the flag of the span, wider than [`Negative`].

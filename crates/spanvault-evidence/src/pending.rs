@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::promise::{Promise, promises};
+use crate::promise::{Promise, bounded, promises};
 use crate::prose::{sentences, words};
 use crate::verb::{Acts, Verb, acts, verb};
 
@@ -22,7 +22,7 @@ pub(crate) fn pending_items(text: &str) -> Vec<Promise> {
         // Without sections only what is announced and not followed by its telling is owed.
         found = promises(text).into_iter().filter(|p| !p.acts.meets(Acts::SPEAK.and(Acts::THINK))).collect();
     }
-    found
+    bounded(text, found)
 }
 
 /// Walks the lines of a text; each without its line end.
@@ -125,7 +125,7 @@ fn is_item(said: &str) -> bool {
 }
 
 fn push(text: &str, line: Range<usize>, found: &mut Vec<Promise>) {
-    let Some(first) = sentences(&text[line.clone()]).into_iter().next() else { return };
+    let Some(first) = sentences(&text[line.clone()]).next() else { return };
     let start = line.start + first.range.start;
     let item = text[start..line.end].trim_end();
     let lower = item.to_lowercase();

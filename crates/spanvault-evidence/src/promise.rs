@@ -16,7 +16,9 @@ pub(crate) struct Promise {
     pub(crate) acts: Acts,
     /// Whether it says that it is only a beginning ("I'll start by …").
     pub(crate) begins: bool,
-    /// Whether more words of the same text follow it.
+    /// Where its sentence ends.
+    sentence_end: usize,
+    /// Whether more words of the same text follow its sentence.
     pub(crate) words_follow: bool,
     /// Whether the text puts a question to the reader after it.
     pub(crate) asks_later: bool,
@@ -25,23 +27,40 @@ pub(crate) struct Promise {
 impl Promise {
     /// A promise of `acts` in the words `range`, of which no more is known.
     pub(crate) const fn of(range: Range<usize>, acts: Acts) -> Self {
-        Self { range, acts, begins: false, words_follow: false, asks_later: false }
+        Self { sentence_end: range.end, range, acts, begins: false, words_follow: false, asks_later: false }
     }
 }
 
+/// How many promises of one text are told apart; the last one stands for all that follow it.
+const PROMISES_MAX: usize = 4096;
+
 /// The promises of an agent's text, in order.
 pub(crate) fn promises(text: &str) -> Vec<Promise> {
-    let sentences = sentences(text);
-    let last_question = sentences.iter().rposition(|sentence| asks(&text[sentence.range.clone()]));
-    let last_word = text.rfind(char::is_alphanumeric).unwrap_or(0);
-    let mut found = Vec::new();
-    for (number, sentence) in sentences.iter().enumerate() {
-        let from = found.len();
-        in_sentence(text, sentence, &mut found);
-        for promise in &mut found[from..] {
-            promise.words_follow = last_word > sentence.range.end;
-            promise.asks_later = last_question.is_some_and(|last| last > number);
+    let mut last_question = 0;
+    let mut found: Vec<Promise> = Vec::new();
+    for sentence in sentences(text) {
+        if asks(&text[sentence.range.clone()]) {
+            last_question = sentence.range.start;
         }
+        if found.len() < PROMISES_MAX {
+            in_sentence(text, &sentence, &mut found);
+        }
+    }
+    let mut found = bounded(text, found);
+    let last_word = text.rfind(char::is_alphanumeric).unwrap_or(0);
+    for promise in &mut found {
+        promise.words_follow = last_word > promise.sentence_end;
+        promise.asks_later = last_question >= promise.sentence_end;
+    }
+    found
+}
+
+/// Lets the last of too many promises stand for the rest of the text.
+pub(crate) fn bounded(text: &str, mut found: Vec<Promise>) -> Vec<Promise> {
+    if let Some(last) = found.get_mut(PROMISES_MAX - 1) {
+        last.range.end = text.len();
+        last.acts = Acts::BY_CALL;
+        found.truncate(PROMISES_MAX);
     }
     found
 }

@@ -14,61 +14,97 @@ pub(crate) struct Sentence {
     pub(crate) item: bool,
 }
 
-/// The sentences of `text`, in order.
-pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
-    let mut found = Vec::new();
-    let mut fenced = false;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        let bare = line.trim_start();
-        if bare.starts_with("```") || bare.starts_with("~~~") {
-            fenced = !fenced;
-        } else if !fenced && !bare.starts_with(['>', '|']) {
-            cut_line(text, start..at, &mut found);
-        }
-    }
-    found
+/// The longest sentence, in bytes: a longer one is cut, so that no text makes its reader take much memory.
+const SENTENCE_BYTES_MAX: usize = 4096;
+
+/// The sentences of `text`, in order, one at a time.
+pub(crate) fn sentences(text: &str) -> Sentences<'_> {
+    Sentences { text, next_line: 0, fenced: false, line: 0..0, starts_line: false, item: false }
 }
 
-fn cut_line(text: &str, line: Range<usize>, found: &mut Vec<Sentence>) {
-    let (head, item) = head_of_line(&text[line.clone()]);
-    let mut start = line.start + head;
-    let mut starts_line = true;
+/// Iterates over sentences.
+#[derive(Debug, Clone)]
+pub(crate) struct Sentences<'a> {
+    text: &'a str,
+    next_line: usize,
+    fenced: bool,
+    /// What is left of the line at hand.
+    line: Range<usize>,
+    starts_line: bool,
+    item: bool,
+}
+
+impl Iterator for Sentences<'_> {
+    type Item = Sentence;
+
+    fn next(&mut self) -> Option<Sentence> {
+        loop {
+            if self.line.is_empty() {
+                self.begin_line()?;
+                continue;
+            }
+            let end = sentence_end(self.text, &self.line);
+            let range = trimmed(self.text, self.line.start..end);
+            self.line.start = end;
+            if let Some(range) = range {
+                let starts_line = std::mem::take(&mut self.starts_line);
+                return Some(Sentence { range, starts_line, item: self.item });
+            }
+        }
+    }
+}
+
+impl Sentences<'_> {
+    /// Moves to the next line; one that is no prose is left empty.
+    fn begin_line(&mut self) -> Option<()> {
+        let rest = self.text.get(self.next_line..).filter(|rest| !rest.is_empty())?;
+        let start = self.next_line;
+        let end = rest.find('\n').map_or(self.text.len(), |at| start + at + 1);
+        self.next_line = end;
+        let line = &self.text[start..end];
+        let bare = line.trim_start();
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            self.fenced = !self.fenced;
+        } else if !self.fenced && !bare.starts_with(['>', '|']) {
+            let (head, item) = head_of_line(line);
+            self.line = start + head..end;
+            self.starts_line = true;
+            self.item = item;
+        }
+        Some(())
+    }
+}
+
+/// Where the sentence at the head of `line` ends.
+fn sentence_end(text: &str, line: &Range<usize>) -> usize {
     let mut opaque: Option<char> = None;
-    let bytes = text.as_bytes();
-    for (offset, c) in text[start..line.end].char_indices() {
-        let at = line.start + head + offset;
+    for (offset, c) in text[line.clone()].char_indices() {
+        let end = line.start + offset + c.len_utf8();
         match (c, opaque) {
             ('`' | '"', Some(open)) if open == c => opaque = None,
             ('”', Some('“')) => opaque = None,
             ('`' | '"' | '“', None) => opaque = Some(c),
-            ('.' | '!' | '?' | ':' | ';' | '。' | '！' | '？' | '：', None) => {
-                let end = at + c.len_utf8();
-                let closes = bytes
-                    .get(end)
-                    .is_none_or(|next| matches!(next, b' ' | b'\n' | b'\r' | b'\t' | b'*' | b'_' | b')'));
-                if closes || !c.is_ascii() {
-                    push(text, start..end, starts_line, item, found);
-                    start = end;
-                    starts_line = false;
+            ('.' | '!' | '?' | ':' | ';', None) => {
+                const CLOSING: &[u8] = b" \n\r\t*_)";
+                if text.as_bytes().get(end).is_none_or(|next| CLOSING.contains(next)) {
+                    return end;
                 }
             }
+            ('。' | '！' | '？' | '：', None) => return end,
+            _ if offset >= SENTENCE_BYTES_MAX => return end,
             _ => {}
         }
     }
-    push(text, start..line.end, starts_line, item, found);
+    line.end
 }
 
-fn push(text: &str, range: Range<usize>, starts_line: bool, item: bool, found: &mut Vec<Sentence>) {
+/// The words of a sentence without the white space and emphasis around them.
+fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let around = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | ')' | '(');
     let words = &text[range.clone()];
-    let trimmed = words.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | ')' | '('));
-    if trimmed.is_empty() {
-        return;
-    }
-    let start = range.start + (trimmed.as_ptr() as usize - words.as_ptr() as usize);
-    found.push(Sentence { range: start..start + trimmed.len(), starts_line, item });
+    let start = range.start + (words.len() - words.trim_start_matches(around).len());
+    let said = words.trim_matches(around);
+    (!said.is_empty()).then_some(start..start + said.len())
 }
 
 /// The length of indentation, list marker, check box and heading marks at the head of a line, and whether it
@@ -160,6 +196,14 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
         })
 }
 
+/// What stands in backticks or quotation marks.
+pub(crate) fn quotations(text: &str) -> impl Iterator<Item = &str> {
+    ['`', '"']
+        .into_iter()
+        .flat_map(|mark| text.split(mark).skip(1).step_by(2))
+        .filter(|quoted| !quoted.is_empty())
+}
+
 fn is_name(word: &str) -> bool {
     if word.len() < 3 || word.len() > 200 {
         return false;
@@ -176,7 +220,7 @@ mod tests {
     use super::*;
 
     fn cut(text: &str) -> Vec<&str> {
-        sentences(text).into_iter().map(|s| &text[s.range]).collect()
+        sentences(text).map(|s| &text[s.range]).collect()
     }
 
     #[test]
@@ -188,6 +232,17 @@ mod tests {
     #[test]
     fn fenced_code_quoted_lines_and_tables_are_not_prose() {
         assert_eq!(cut("a\n```\nlet me run it\n```\n> I'll do it\n| I will |\nb"), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_line_without_a_stop_is_cut_and_no_byte_of_it_is_lost() {
+        let text = "é ".repeat(10_000);
+        let lengths: Vec<_> = sentences(&text).map(|sentence| sentence.range.len()).collect();
+        assert!(
+            lengths.len() > 5 && lengths.iter().all(|length| *length <= SENTENCE_BYTES_MAX + 4),
+            "{lengths:?}"
+        );
+        assert_eq!(sentences(&text).map(|s| text[s.range].matches('é').count()).sum::<usize>(), 10_000);
     }
 
     #[test]

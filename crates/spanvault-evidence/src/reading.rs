@@ -5,12 +5,14 @@ use std::collections::HashMap;
 
 use spanvault_types::{Call, EvidentialClass, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
+use crate::absorb::Negatives;
 use crate::denial::{denials, denies};
 use crate::ledger::{Ledger, Settled};
-use crate::negative::{Negative, Unabsorbed, negative, result_is_negative, strings, targets};
+use crate::negative::{Negative, call_at, negative, result_is_negative};
 use crate::obligation::{Obligation, Opened, acts_of_call, is_over, opened, owing, task_list};
 use crate::promise::asks;
-use crate::prose::{sentences, words};
+use crate::prose::{Sentence, sentences, words};
+use crate::request::{requests, strings};
 use crate::verb::{Acts, ObligationKind};
 use crate::{At, Fate, PairedCall, as_read_by_gate, atoms, classes, exit_code_of, pair, tokens_of_span};
 
@@ -97,7 +99,7 @@ struct Reader<'a> {
     result_of: HashMap<At, usize>,
     read: Vec<Read>,
     ledger: Ledger,
-    unabsorbed: Unabsorbed,
+    negatives: Negatives,
     /// The conversation spans before this one.
     ordinal: u64,
     /// Calls of this turn whose result is due: the obligation's place.
@@ -119,7 +121,7 @@ impl<'a> Reader<'a> {
                 .collect(),
             read: spans.iter().map(|_| Read::default()).collect(),
             ledger: Ledger::default(),
-            unabsorbed: Unabsorbed::default(),
+            negatives: Negatives::default(),
             ordinal: 0,
             unanswered: Vec::new(),
             tasks: HashMap::new(),
@@ -152,7 +154,7 @@ impl<'a> Reader<'a> {
 
     fn turn(&mut self, at: usize, content: &SpanContent) {
         self.ledger.begin_turn();
-        self.unabsorbed.begin_turn();
+        self.negatives.begin_turn();
         // An interrupt ends the calls that were under way; a mere message does not.
         if is_abort(content) {
             for (span, place) in std::mem::take(&mut self.unanswered) {
@@ -189,10 +191,7 @@ impl<'a> Reader<'a> {
             self.ledger.call(at.span, self.ordinal, acts, names);
         }
         if succeeded {
-            for absorbed in self.unabsorbed.succeeded(&targets(call, paired)) {
-                let (span, place) = absorbed;
-                self.read[span].negatives[place].succeeded_in = Some(at.span);
-            }
+            self.negatives.succeeded(at.span, &requests(call, paired));
             self.tasks_of(at.span, call, paired);
         }
     }
@@ -233,13 +232,14 @@ impl<'a> Reader<'a> {
         let paired = self.result_of.get(&at).map(|number| &self.calls[*number]);
         let call = paired.and_then(|paired| {
             let part = self.spans.get(paired.call.span)?.content.parts.get(paired.call.part);
-            Some((crate::negative::call_at(part)?, paired))
+            Some((call_at(part)?, paired))
         });
         let read = &mut self.read[at.span];
         read.negative |= result_is_negative(call, outcome);
         let Some((call, paired)) = call else { return };
         let Some(found) = negative(call, paired, part, outcome, self.spans[at.span].original) else { return };
-        self.unabsorbed.enter(at.span, read.negatives.len(), call, targets(call, paired), &found);
+        let texts = strings(&call.args).into_iter().chain([found.words.as_str()]);
+        self.negatives.enter((at.span, read.negatives.len()), requests(call, paired), texts);
         read.negatives.push(found);
     }
 
@@ -248,17 +248,13 @@ impl<'a> Reader<'a> {
             return;
         }
         self.read[at].negative |= denies(text);
-        let sentences = sentences(text);
-        let asks = sentences.iter().any(|sentence| asks(&text[sentence.range.clone()]));
-        let done = sentences
-            .iter()
+        let asks = sentences(text).any(|sentence| asks(&text[sentence.range]));
+        let done = sentences(text)
             .filter(|sentence| says_done(text, sentence))
-            .map(|sentence| &text[sentence.range.clone()]);
+            .map(|sentence| &text[sentence.range]);
         self.ledger.statement(at, asks, done);
         for sentence in denials(text) {
-            for (span, place) in self.unabsorbed.denied(sentence) {
-                self.read[span].negatives[place].denied_in = Some(at);
-            }
+            self.negatives.denied(at, sentence);
         }
     }
 
@@ -271,6 +267,12 @@ impl<'a> Reader<'a> {
                 }
                 Settled::Restated(by) => self.read[span].opens[place].restated_by = Some(by),
             }
+        }
+        for absorbed in self.negatives.absorbed() {
+            let (span, place) = absorbed.place;
+            let negative = &mut self.read[span].negatives[place];
+            negative.succeeded_in = absorbed.succeeded_in;
+            negative.denied_in = absorbed.denied_in;
         }
         for read in &mut self.read {
             read.discharges.sort_unstable();
@@ -300,7 +302,7 @@ fn number_in(outcome: &Outcome) -> Option<String> {
 }
 
 /// Whether a sentence says that something has been done.
-fn says_done(text: &str, sentence: &crate::prose::Sentence) -> bool {
+fn says_done(text: &str, sentence: &Sentence) -> bool {
     const DONE: [&str; 34] = [
         "done",
         "fixed",
@@ -342,3 +344,6 @@ fn says_done(text: &str, sentence: &crate::prose::Sentence) -> bool {
         words.iter().any(|word| word.lower == "not" || word.lower.ends_with("n't") || word.lower == "yet");
     !denied && words.iter().any(|word| DONE.contains(&word.lower.as_str()))
 }
+
+#[cfg(test)]
+mod tests;
