@@ -36,7 +36,7 @@ mod tokens;
 mod verb;
 
 pub use admission::{Admission, SummarySources, admit};
-pub use atom::{Atom, AtomKind, atoms, atoms_of_text};
+pub use atom::{Atom, AtomKind, atoms, atoms_of_text, holds_detail};
 pub use checkpoint::{Checkpoint, checkpoint};
 pub use class::{as_read_by_gate, class_of_call, classes};
 pub use digest::{DIGEST_LINES_MAX, DIGEST_TOKENS_MAX, Digest, DigestInput, DigestTooLong, digest};

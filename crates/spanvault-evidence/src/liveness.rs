@@ -178,3 +178,6 @@ fn used_details(
     }
     used
 }
+
+#[cfg(test)]
+mod tests;

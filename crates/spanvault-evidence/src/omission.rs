@@ -235,3 +235,6 @@ fn leading_number(normal: &str) -> f64 {
         normal.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(normal.len());
     normal[..end].parse().unwrap_or(0.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,11 +12,6 @@ impl Simple {
     pub(crate) fn program(&self) -> &str {
         self.words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word))
     }
-
-    /// The words after the program that are no flags.
-    pub(crate) fn operands(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().skip(1).map(String::as_str).filter(|word| !word.starts_with('-'))
-    }
 }
 
 /// How much of a command line is read.
