@@ -44,14 +44,6 @@ static IMPORTERS: [&dyn Importer; 5] = [
     &chat::ChatJson,
 ];
 
-/// The format of single chat messages: what runtimes record span by span is read as this.
-pub const CHAT_JSON: &str = "chat_json";
-
-/// The names of all formats, the more specific ones first.
-pub fn formats() -> Vec<&'static str> {
-    importers().iter().map(|importer| importer.format()).collect()
-}
-
 /// All importers, the more specific ones first.
 pub fn importers() -> &'static [&'static dyn Importer] {
     &IMPORTERS
