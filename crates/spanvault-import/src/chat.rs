@@ -25,7 +25,7 @@ pub(crate) const MESSAGES: &[&[Step]] = &[&[Step::Each], &[Step::Member("message
 /// One conversation of any chat API.
 pub(crate) struct ChatJson;
 
-const SHAPE: Shape = Shape { format: crate::CHAT_JSON, paths: MESSAGES, read: read_line };
+const SHAPE: Shape = Shape { format: CHAT_JSON, paths: MESSAGES, read: read_line };
 
 impl Importer for ChatJson {
     fn format(&self) -> &'static str {
