@@ -7,7 +7,7 @@ use spanvault_store::Whereabouts;
 use spanvault_types::{ContentHash, Position, SpanContent, SpanKind, SpanRecorded};
 
 use crate::ask::{
-    self, Answer, AskError, AskSpan, Originals, Query, Sight, Transcript, Transcripts, UnseenReason, Within,
+    self, Answer, AskError, AskSpan, Originals, Query, QueryError, Sight, Transcript, Transcripts, UnseenReason, Within,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::vault::Vault;
@@ -38,9 +38,15 @@ impl Vault {
 fn failed(error: AskError<Error>) -> Error {
     match error {
         AskError::Originals(error) => error,
-        AskError::Query(error) => Error::invalid(error.to_string()).with_source(error),
+        AskError::Query(error) => error.into(),
         nothing @ AskError::NothingThere { .. } => Error::not_found(nothing.to_string())
             .with_hint("\"spanvault sessions\" lists sessions and their sources"),
+    }
+}
+
+impl From<QueryError> for Error {
+    fn from(error: QueryError) -> Self {
+        Self::invalid(error.to_string()).with_source(error)
     }
 }
 

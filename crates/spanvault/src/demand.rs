@@ -12,7 +12,7 @@ use spanvault_types::{
 
 use crate::catalog::Subject;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ids::{DemandId, Name};
+use crate::ids::{DemandId, Name, SpanId};
 use crate::vault::Vault;
 
 /// What a new demand or hold is about, by the names that people use.
@@ -276,7 +276,7 @@ pub(crate) fn require_reason(act: &str, by: &Actor) -> Result<()> {
 
 fn unsatisfiable(why: &Unsatisfiable) -> Error {
     let shown: Vec<String> =
-        why.originals.iter().take(5).map(|(at, whereabouts)| format!("{at} is {whereabouts:?}")).collect();
+        why.originals.iter().take(5).map(|(at, whereabouts)| format!("{} is {}", SpanId(*at), whereabouts.as_str())).collect();
     let message = format!(
         "declare a demand: unsatisfiable, {} originals in its scope cannot be had ({})",
         why.originals.len(),

@@ -77,8 +77,14 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
+    /// A failure of code that the facade was handed: a summarizer without an answer, a sink that cannot write.
+    pub fn from_caller(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self::new(kind, message)
+    }
+
+    /// The same failure with a way out.
     #[must_use]
-    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }

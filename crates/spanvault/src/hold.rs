@@ -5,7 +5,7 @@ use spanvault_types::{Actor, Event, HoldPlaced, HoldReleased, Rescued, Scope};
 
 use crate::demand::{ScopeName, require_reason};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ids::HoldId;
+use crate::ids::{HoldId, SpanId};
 use crate::vault::Vault;
 
 /// A hold as lists show it.
@@ -43,7 +43,7 @@ impl Vault {
         let members = self.originals_in(&scope)?;
         let (condemned, lost) = self.standing(&members);
         if let ([only], [(_lost, whereabouts)]) = (members.as_slice(), lost.as_slice()) {
-            return Err(Error::new(ErrorKind::Insufficient, format!("hold original {only}: it is {whereabouts:?}")));
+            return Err(Error::new(ErrorKind::Insufficient, format!("hold original {}: it is {}", SpanId(*only), whereabouts.as_str())));
         }
         let has_named = matches!(scope, Scope::Span(_) | Scope::Summary(_));
         let originals = if has_named { members.clone() } else { Vec::new() };

@@ -64,6 +64,16 @@ pub enum Name {
     Hash(String),
 }
 
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Span(span) => span.fmt(f),
+            Self::Summary(summary) => summary.fmt(f),
+            Self::Hash(digits) => f.write_str(digits),
+        }
+    }
+}
+
 impl FromStr for Name {
     type Err = Error;
 

@@ -87,6 +87,17 @@ impl Vault {
         run.finish()
     }
 
+    /// The format that a file would be read as; `None` where its content is of no known one.
+    ///
+    /// # Errors
+    /// `NotFound` and `Invalid` for a file that is missing or cannot be read.
+    pub fn format_of(&self, path: impl AsRef<Path>) -> Result<Option<&'static str>> {
+        let path = self.absolute(path.as_ref())?;
+        let file = self.options.env.disk.open(&path, OpenMode::Read).map_err(|source| unreadable(&path, source))?;
+        let head = head_of(&path, &*file)?;
+        Ok(spanvault_import::detect(&head).ok().map(Importer::format))
+    }
+
     fn absolute(&self, path: &Path) -> Result<PathBuf> {
         self.options.env.disk.canonical(path).map_err(|source| unreadable(path, source))
     }
@@ -101,15 +112,20 @@ fn importer_for(path: &Path, file: &dyn DiskFile, options: &IngestOptions) -> Re
                 .with_source(error)
         });
     }
-    let mut head = vec![0; spanvault_import::HEAD_BYTES];
-    let read = file.read_at(&mut head, 0).map_err(|source| unreadable(path, source))?;
-    head.truncate(read);
-    spanvault_import::detect(&head).map_err(|error| match error {
+    spanvault_import::detect(&head_of(path, file)?).map_err(|error| match error {
         ImportError::EmptySource => empty(path),
         other => Error::invalid(format!("ingest {}: its content is of no known format", path.display()))
             .with_hint(format!("nothing was recorded; name the format with --format; {}", known()))
             .with_source(other),
     })
+}
+
+/// As much of a file as detection looks at.
+fn head_of(path: &Path, file: &dyn DiskFile) -> Result<Vec<u8>> {
+    let mut head = vec![0; spanvault_import::HEAD_BYTES];
+    let read = file.read_at(&mut head, 0).map_err(|source| unreadable(path, source))?;
+    head.truncate(read);
+    Ok(head)
 }
 
 fn empty(path: &Path) -> Error {

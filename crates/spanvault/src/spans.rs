@@ -120,7 +120,7 @@ impl Vault {
         Ok(sessions)
     }
 
-    fn list_session(
+    pub(crate) fn list_session(
         &self,
         session: Position,
         in_source: Option<&[(Position, u64)]>,
