@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use spanvault_import::{
-    ImportError, Importer, Limits, Piece, Record, Unparsed, by_name, detect, importers, parse,
+    CHAT_JSON, ImportError, Importer, Limits, Piece, Record, Unparsed, by_name, detect, formats, importers,
+    parse,
 };
 use spanvault_types::{Call, Outcome, PartBody, SpanKind};
 
