@@ -179,7 +179,7 @@ pub enum WayOut {
         /// The hold.
         hold: Position,
     },
-    /// Withdraw the demand.
+    /// Withdraw the demand; the assumed audit ends by `policy set --assume`.
     WithdrawDemand {
         /// The demand.
         demand: DemandRef,
