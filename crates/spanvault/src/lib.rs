@@ -10,6 +10,7 @@ pub mod ask;
 
 mod asking;
 mod catalog;
+mod checkpoint;
 mod classes;
 mod compact;
 mod context;
@@ -24,6 +25,7 @@ mod integrity;
 mod keepers;
 mod ledger;
 mod liveness;
+mod operations;
 mod options;
 mod policy;
 mod provenance;
@@ -37,6 +39,7 @@ mod spans;
 mod vault;
 mod view;
 
+pub use checkpoint::CheckpointMade;
 pub use compact::{
     BuiltIn, CompactionOptions, CompactionPlan, CompactionReport, Expiring, Keep, Over, PlannedRange, Preserved,
     RefusedSpan, Summarizer, SummaryMade, SummaryRequest,
@@ -52,7 +55,8 @@ pub use integrity::RebuildReport;
 pub use keepers::{ASSUMED_AUDIT_MS, GRACE};
 pub use ledger::{LogEntry, RefusalInfo};
 pub use liveness::LiveReason;
-pub use options::Options;
+pub use operations::{Audit, Checked, Claim, Executed, Execution, Replay, ReplayedSpan, SideEffect};
+pub use options::{IndexKind, Options};
 pub use policy::{NewRetention, Policy};
 pub use provenance::{CitedOriginal, Expansion, Omission, Why};
 pub use session::Session;

@@ -1,0 +1,12 @@
+//! The four operations that demand evidence: audit, replay, check, executed. Each says *insufficient* rather than
+//! guess; none of them reads a summary.
+
+mod audit;
+mod check;
+mod executed;
+mod replay;
+
+pub use audit::{Audit, SideEffect};
+pub use check::{Checked, Claim};
+pub use executed::{Executed, Execution};
+pub use replay::{Replay, ReplayedSpan};
