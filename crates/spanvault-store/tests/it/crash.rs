@@ -39,7 +39,7 @@ fn script_changes() -> u64 {
 }
 
 fn survivals() -> impl Iterator<Item = Survival> {
-    [Survival::All, Survival::Nothing].into_iter().chain((0..6).map(Survival::Seeded))
+    [Survival::All, Survival::Nothing].into_iter().chain((0..5).map(Survival::Seeded))
 }
 
 /// Reopens, compares with the ledger, writes on, and verifies.
@@ -64,16 +64,17 @@ fn i1_i6_i7_a_power_cut_at_any_call_loses_nothing_acknowledged_and_no_half_batch
         for survival in survivals() {
             let after = world.on(world.disk.crash(survival));
             let mut ledger = ledger.clone();
-            if let Ok((reader, report)) = after.try_open(Access::Read) {
+            if nth % 2 == 0
+                && let Ok((reader, report)) = after.try_open(Access::Read)
+            {
                 assert!(report.is_sound(), "{report:?}");
                 ledger.clone().check(&reader);
             }
             recovers(&after, &mut ledger);
-            recovers(&after.restarted(), &mut ledger);
             states += 1;
         }
     }
-    assert!(states > 500, "{states} crash states");
+    assert!(states > 400, "{states} crash states");
 }
 
 #[test]
@@ -124,9 +125,12 @@ fn fail_each(fault: Fault, sticky: bool, seed: u64) {
         if failed.is_ok() && !sticky && nth > world.disk.count(Count::Calls) {
             return;
         }
-        recovers(&world.restarted(), &mut ledger.clone());
-        recovers(&world.on(world.disk.crash(Survival::Seeded(seed + nth))), &mut ledger.clone());
-        recovers(&world.on(world.disk.crash(Survival::Nothing)), &mut ledger);
+        let after = match (nth + seed) % 3 {
+            0 => world.disk.restart(),
+            1 => world.disk.crash(Survival::Seeded(nth)),
+            _ => world.disk.crash(Survival::Nothing),
+        };
+        recovers(&world.on(after), &mut ledger);
         if sticky && failed.is_ok() {
             return;
         }

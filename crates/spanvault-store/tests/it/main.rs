@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail a test by panicking, as the tests do")]
 
 mod crash;
+mod damage;
 mod life;
 mod support;
