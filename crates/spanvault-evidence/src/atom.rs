@@ -1,6 +1,28 @@
 //! Atoms: the single verifiable details of a span.
+//!
+//! One pass over each text by hand-written recognisers with bounded look-ahead, so that no text makes it slow.
+//! Layout is left out: line-number gutters of readers and greps, numbers of list items, keys of JSON output.
+//! Deliberately absent: meaning. An atom says that these characters stand there, not that they are true.
 
-use spanvault_types::{ByteRange, SpanContent};
+mod arguments;
+mod chunk;
+mod json;
+mod locate;
+mod name;
+mod negation;
+mod number;
+mod path;
+mod quote;
+mod scan;
+mod time;
+
+use std::ops::ControlFlow;
+
+use spanvault_types::{ByteRange, Outcome, PartBody, SpanContent};
+
+use crate::fate::{exit_code_in, null_words};
+use locate::Locator;
+use scan::{Found, Layout, scan};
 
 /// What kind of detail an atom is. The numbers are stable: they stand in manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -84,13 +106,85 @@ pub struct Atom {
 }
 
 /// The atoms of a span, in the order of its parts and of their start; ranges are in `original`.
+///
+/// Where the bytes of an atom cannot be found in the original (its importer gathered the text from elsewhere),
+/// the range is that of the whole part.
 pub fn atoms(content: &SpanContent, original: &[u8]) -> Vec<Atom> {
-    let _ = (content, original);
-    Vec::new()
+    let mut atoms = Vec::new();
+    for (index, part) in content.parts.iter().enumerate() {
+        match &part.body {
+            PartBody::Call(call) => arguments::atoms_of_call(index, part, call, original, &mut atoms),
+            PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => {
+                let mut locator = Locator::new(part, text, original);
+                place(&found_in(text, Layout::Prose), text, index, &mut locator, &mut atoms);
+            }
+            PartBody::Result(outcome) => {
+                let mut locator = Locator::new(part, &outcome.text, original);
+                place(&found_in_result(outcome), &outcome.text, index, &mut locator, &mut atoms);
+            }
+        }
+    }
+    atoms
 }
 
 /// The atoms of a text, in the order of their start; ranges are in the text, the part is 0.
 pub fn atoms_of_text(text: &str) -> Vec<Atom> {
-    let _ = text;
-    Vec::new()
+    let found = found_in(text, Layout::Prose);
+    let range = |found: &Found<'_>| ByteRange { start: found.start as u64, end: found.end as u64 };
+    found.iter().map(|found| found.atom(text, 0, range(found))).collect()
 }
+
+/// Whether a span holds any detail at all: what makes the gate read a narrative span as structured.
+pub fn holds_detail(content: &SpanContent) -> bool {
+    content.parts.iter().any(|part| match &part.body {
+        PartBody::Call(_) | PartBody::Result(_) => true,
+        PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => {
+            let first = &mut |_: Found<'_>| ControlFlow::Break(());
+            scan(text, Layout::Prose, first).is_break() || negation::scan(text, first).is_break()
+        }
+    })
+}
+
+fn found_in(text: &str, layout: Layout) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    let mut keep = |atom| {
+        found.push(atom);
+        ControlFlow::Continue(())
+    };
+    // Both run to the end: keeping an atom never breaks off.
+    let (_, _) = match layout {
+        Layout::Prose => (scan(text, layout, &mut keep), negation::scan(text, &mut keep)),
+        Layout::Output | Layout::Argument => (scan(text, layout, &mut keep), ControlFlow::Continue(())),
+    };
+    sort(&mut found);
+    found
+}
+
+/// What stands in a result: its words, and what its wrapper says of them.
+fn found_in_result(outcome: &Outcome) -> Vec<Found<'_>> {
+    let text = outcome.text.as_str();
+    let mut found = found_in(text, Layout::Output);
+    if let Some(words) = null_words(text) {
+        let normal = text.get(words.clone()).unwrap_or_default().to_ascii_lowercase();
+        found.push(Found { kind: AtomKind::NullResult, start: words.start, end: words.end, normal: normal.into() });
+    }
+    if let Some((code, digits)) = exit_code_in(text) {
+        let normal = code.to_string().into();
+        found.push(Found { kind: AtomKind::ExitCode, start: digits.start, end: digits.end, normal });
+    }
+    sort(&mut found);
+    found
+}
+
+/// By start; what encloses comes before what it encloses.
+fn sort(found: &mut [Found<'_>]) {
+    found.sort_by(|a, b| (a.start, b.end, a.kind).cmp(&(b.start, a.end, b.kind)));
+}
+
+/// Makes atoms of what was found in a text, with their place in the original.
+fn place(found: &[Found<'_>], text: &str, part: usize, locator: &mut Locator<'_>, atoms: &mut Vec<Atom>) {
+    atoms.extend(found.iter().map(|found| found.atom(text, part, locator.locate(found.start, found.end))));
+}
+
+#[cfg(test)]
+mod tests;

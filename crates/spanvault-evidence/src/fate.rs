@@ -11,7 +11,7 @@ use spanvault_types::{Call, Outcome};
 
 pub use empty::is_empty_result;
 pub use status::exit_code_of;
-pub(crate) use empty::{null_words, unwrapped};
+pub(crate) use empty::null_words;
 pub(crate) use status::exit_code_in;
 
 use crate::effect::returns_content;

@@ -59,7 +59,8 @@ fn only_edits(script: &str) -> bool {
         let Some(command) = rest.chars().next() else { return true };
         rest = rest.get(command.len_utf8()..).unwrap_or_default();
         match command {
-            '{' | '}' | 'p' | 'P' | 'd' | 'D' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'z' | '=' | 'F' => {}
+            '{' | '}' => continue,
+            'p' | 'P' | 'd' | 'D' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'z' | '=' | 'F' => {}
             'q' | 'Q' | 'l' | 'L' => rest = rest.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit()),
             'a' | 'i' | 'c' => {
                 rest = after_text(rest);
