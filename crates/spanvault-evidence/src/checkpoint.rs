@@ -57,3 +57,47 @@ pub fn checkpoint(
     items.dedup();
     Checkpoint { text, items }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live;
+    use crate::testing::Session;
+
+    fn checkpoint_of(session: &Session) -> Checkpoint {
+        let (reading, spans) = (session.read(), session.texts());
+        let all = vec![true; session.len()];
+        let none = vec![false; session.len()];
+        let marks = live(&reading, &spans, &all, &none, &[]);
+        checkpoint(&reading, &spans, &session.positions(), &marks)
+    }
+
+    #[test]
+    fn it_carries_what_is_open_with_pointers() {
+        let session = Session::new()
+            .says("I'll rotate the key afterwards.")
+            .run_fails("terraform apply", "Error: no credentials");
+        let checkpoint = checkpoint_of(&session);
+        assert_eq!(
+            checkpoint.text,
+            "Open, still to be done:\n\
+             - open: I'll rotate the key afterwards. (s101)\n\
+             Tried without success, not to be tried again unchanged:\n\
+             - failed: Bash `terraform apply`: Error: no credentials (s103)\n"
+        );
+        let kinds: Vec<_> = checkpoint.items.iter().map(|item| (item.span.get(), item.kind)).collect();
+        assert_eq!(kinds, [(101, CarriedKind::Obligation), (103, CarriedKind::Negative)]);
+    }
+
+    #[test]
+    fn the_pending_items_of_a_summary_are_carried_and_not_its_whole_text() {
+        let text = format!("Pending Tasks:\n- Push the branch\n\nNotes:\n{}", "words ".repeat(500));
+        let checkpoint = checkpoint_of(&Session::new().summary(&text));
+        assert_eq!(checkpoint.text, "Open, still to be done:\n- open: Push the branch (s101)\n");
+    }
+
+    #[test]
+    fn nothing_open_is_an_empty_checkpoint() {
+        assert_eq!(checkpoint_of(&Session::new().user("hi").says("Hello.")).text, "");
+    }
+}

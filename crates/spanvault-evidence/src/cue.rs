@@ -155,7 +155,9 @@ pub(crate) fn announced(words: &[Word], at: usize, cue: Cue) -> Option<Announced
             None => {
                 let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
                 let verbal = plain && !word.ends_with("ed");
-                return verbal.then_some(Announced { acts: Acts::BY_CALL, verb: at, begins });
+                // Whatever it means, more than a look.
+                let acts = Acts::RUN.and(Acts::CHANGE).and(Acts::COMMIT);
+                return verbal.then_some(Announced { acts, verb: at, begins });
             }
         }
     }

@@ -358,3 +358,6 @@ fn counts_line(input: &DigestInput<'_>) -> String {
         if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") }
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -152,3 +152,6 @@ pub(crate) fn part_text(part: &Part) -> String {
         PartBody::Result(outcome) => outcome.text.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

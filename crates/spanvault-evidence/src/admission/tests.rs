@@ -1,1 +1,124 @@
+use serde_json::json;
 
+use super::*;
+use crate::testing::Session;
+
+fn session() -> Session {
+    Session::new()
+        .user("Please set up the application's YAML under /etc and check invoice INV-2025-08-44719.")
+        .calls(
+            "write_file",
+            json!({"path": "/etc/app/conf.yaml", "content": "port: 8080\nhost: example.org"}),
+        )
+        .gets("written, 27 bytes")
+        .says("The application is configured, and the invoice is paid. ".repeat(20).as_str())
+}
+
+fn admitted(text: &str) -> Result<Admission, AdmissionFault> {
+    let session = session();
+    admit(text, &SummarySources { spans: &session.texts(), summaries: &[] })
+}
+
+#[test]
+fn a_summary_that_shares_a_detail_or_its_words_is_admitted() {
+    for text in [
+        "Wrote /etc/app/conf.yaml.",
+        "Configured the application's YAML.",
+        "INV-2025-08-44719 is paid",
+        "The agent configured the application; the invoice was paid without an error.",
+    ] {
+        assert_eq!(admitted(text), Ok(Admission { degraded: false }), "{text}");
+    }
+}
+
+#[test]
+fn a_text_without_words_is_empty_whatever_fills_it() {
+    for text in ["", "  \n\t", "---", "\u{200b}\u{feff}", "**…**", "\u{0}\u{1}"] {
+        assert_eq!(admitted(text), Err(AdmissionFault::Empty), "{text:?}");
+    }
+}
+
+#[test]
+fn an_error_message_is_no_summary_however_it_is_dressed() {
+    for text in [
+        "[Compactor] failed: 'NoneType' object has no attribute 'content'",
+        "Error: rate limit exceeded for /etc/app/conf.yaml",
+        "I don't see any events provided.",
+        "I don’t see any events in INV-2025-08-44719 to summarize; please provide the transcript.",
+        "API Error: 529 {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}",
+        "{\"error\": {\"message\": \"context_length_exceeded\"}}",
+        "> **Error**: timeout",
+        "Traceback (most recent call last):\n  File \"x.py\"\nValueError: application configured",
+        "openai.RateLimitError: Error code: 429",
+        "None",
+        "null",
+        "I'm sorry, but I can't assist with that application.",
+    ] {
+        assert_eq!(admitted(text), Err(AdmissionFault::ErrorMessage), "{text}");
+    }
+}
+
+#[test]
+fn a_summary_that_tells_of_errors_is_admitted() {
+    for text in [
+        "The first write of /etc/app/conf.yaml failed with an error; the second one worked.",
+        "Errors in the application's YAML were configured away.",
+        "No error came up while the application was configured.",
+    ] {
+        assert_eq!(admitted(text), Ok(Admission { degraded: false }), "{text}");
+    }
+}
+
+#[test]
+fn a_greeting_or_a_text_about_something_else_is_unrelated() {
+    for text in [
+        "Hello! How can I help you today?",
+        "Hi there, I'd be happy to assist. What would you like me to do?",
+        "The weather in Paris was sunny and the museum opened at nine.",
+        "1 2 3",
+        "Summary: the user asked the assistant and the assistant provided help.",
+    ] {
+        assert_eq!(admitted(text), Err(AdmissionFault::Unrelated), "{text}");
+    }
+}
+
+#[test]
+fn a_text_larger_than_its_sources_and_a_text_without_sources_are_refused() {
+    assert_eq!(
+        admitted(&"The application is configured. ".repeat(200)),
+        Err(AdmissionFault::LargerThanSources)
+    );
+    let none = SummarySources { spans: &[], summaries: &[] };
+    assert_eq!(admit("Wrote /etc/app/conf.yaml.", &none), Err(AdmissionFault::NoSources));
+}
+
+#[test]
+fn a_verbatim_prefix_is_admitted_as_degraded() {
+    for text in [
+        "Please set up the application's YAML under /etc and check",
+        "user: Please set up the application's YAML under /etc…",
+        "Please set up  the\napplication's YAML [truncated]",
+    ] {
+        assert_eq!(admitted(text), Ok(Admission { degraded: true }), "{text}");
+    }
+}
+
+#[test]
+fn covered_summaries_are_sources_too() {
+    let sources = SummarySources {
+        spans: &[],
+        summaries: &["The agent configured the application in /etc/app/conf.yaml and left."],
+    };
+    assert_eq!(admit("Configured the application.", &sources), Ok(Admission { degraded: false }));
+    assert_eq!(admit("The agent configured the", &sources), Ok(Admission { degraded: true }));
+    assert_eq!(admit("Something about penguins.", &sources), Err(AdmissionFault::Unrelated));
+}
+
+#[test]
+fn writing_without_spaces_is_compared_by_its_characters() {
+    let session =
+        Session::new().user("请在配置文件中修改端口号,然后重启服务器,最后检查日志文件是否有错误信息。");
+    let sources = SummarySources { spans: &session.texts(), summaries: &[] };
+    assert_eq!(admit("修改端口号并重启服务器", &sources), Ok(Admission { degraded: false }));
+    assert_eq!(admit("今天天气很好", &sources), Err(AdmissionFault::Unrelated));
+}

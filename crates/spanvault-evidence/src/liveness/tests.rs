@@ -9,7 +9,8 @@ fn marks(session: &Session, kept: usize, carried: &[CarriedMark]) -> Vec<(usize,
     let candidates: Vec<_> = (0..session.len()).map(|at| at < cut).collect();
     let kept: Vec<_> = candidates.iter().map(|candidate| !candidate).collect();
     let marks = live(&session.read(), &session.texts(), &candidates, &kept, carried);
-    let of = |(at, marks): (usize, Vec<LiveMark>)| marks.into_iter().map(move |mark| (at, mark.kind, mark.words));
+    let of =
+        |(at, marks): (usize, Vec<LiveMark>)| marks.into_iter().map(move |mark| (at, mark.kind, mark.words));
     marks.into_iter().enumerate().flat_map(of).collect()
 }
 
@@ -29,11 +30,15 @@ fn a_call_that_waits_for_its_result_is_live() {
 #[test]
 fn a_negative_result_is_live_until_it_is_absorbed() {
     let search = || Session::new().calls("Grep", json!({"pattern": "TestResume"})).gets("No matches found");
-    assert_eq!(marks(&search().user("so?"), 1, &[]), [(1, CarriedKind::Negative, "No matches found".to_owned())]);
+    assert_eq!(
+        marks(&search().user("so?"), 1, &[]),
+        [(1, CarriedKind::Negative, "No matches found".to_owned())]
+    );
     let denied = search().says("There is no TestResume.").user("ok");
     assert!(marks(&denied, 2, &[]).is_empty(), "the statement that denies it stays");
     assert_eq!(marks(&denied, 1, &[]).len(), 1, "the statement is replaced with it");
-    let repeated = search().calls("Grep", json!({"pattern": "TestResume", "path": "/"})).gets("a.go:1:TestResume");
+    let repeated =
+        search().calls("Grep", json!({"pattern": "TestResume", "path": "/"})).gets("a.go:1:TestResume");
     assert!(marks(&repeated, 0, &[]).is_empty());
 }
 
@@ -93,8 +98,17 @@ fn numbers_and_what_a_call_merely_writes_are_no_references() {
 
 #[test]
 fn the_range_of_a_reference_points_at_the_detail_and_names_its_user() {
-    let session = Session::new().runs("ls", "see /var/log/app/run-7.log").calls("Read", json!({"file_path": "/var/log/app/run-7.log"})).gets("x");
-    let found = live(&session.read(), &session.texts(), &[true, true, false, false], &[false, false, true, true], &[]);
+    let session = Session::new()
+        .runs("ls", "see /var/log/app/run-7.log")
+        .calls("Read", json!({"file_path": "/var/log/app/run-7.log"}))
+        .gets("x");
+    let found = live(
+        &session.read(),
+        &session.texts(),
+        &[true, true, false, false],
+        &[false, false, true, true],
+        &[],
+    );
     let [mark] = &found[1][..] else { panic!("{found:?}") };
     assert_eq!(session.bytes(1, mark.range), "/var/log/app/run-7.log");
     assert_eq!(mark.used_by, Some(2));

@@ -4,7 +4,13 @@ use super::*;
 use crate::atoms_of_text;
 
 fn atom(kind: AtomKind, text: &str, normal: &str) -> Atom {
-    Atom { kind, text: text.to_owned(), normal: normal.to_owned(), part: 0, range: spanvault_types::ByteRange::default() }
+    Atom {
+        kind,
+        text: text.to_owned(),
+        normal: normal.to_owned(),
+        part: 0,
+        range: spanvault_types::ByteRange::default(),
+    }
 }
 
 fn source(at: u64, text: &str) -> (Position, Vec<Atom>) {
@@ -17,7 +23,8 @@ fn omitted(manifest: &Manifest) -> Vec<(AtomKind, &str)> {
 
 #[test]
 fn what_the_text_does_not_say_is_named_with_an_original_that_holds_it() {
-    let sources = [source(7, "/etc/app/conf.yaml and INV-2025-08-44719"), source(9, "/etc/app/conf.yaml again")];
+    let sources =
+        [source(7, "/etc/app/conf.yaml and INV-2025-08-44719"), source(9, "/etc/app/conf.yaml again")];
     let manifest = Manifest::of("wrote configuration for INV-2025-08-44719", [], sources);
     assert_eq!(omitted(&manifest), [(AtomKind::Path, "/etc/app/conf.yaml")]);
     assert_eq!(manifest.find(AtomKind::Path, "/etc/app/conf.yaml").unwrap().at, Position::new(7));
@@ -41,14 +48,19 @@ fn a_path_is_kept_when_it_stands_in_the_text_not_when_its_last_component_does() 
 #[test]
 fn fidelity_counts_what_the_text_kept_by_kind() {
     let manifest = Manifest::of("see /a/b.rs", [], [source(1, "/a/b.rs and /a/c.rs")]);
-    let path = manifest.fidelity().into_iter().find(|fidelity| fidelity.kind == AtomKind::Path as u8).unwrap();
+    let path =
+        manifest.fidelity().into_iter().find(|fidelity| fidelity.kind == AtomKind::Path as u8).unwrap();
     assert_eq!((path.total, path.kept), (2, 1));
     assert_eq!(manifest.omitted(AtomKind::Path), 1);
 }
 
 #[test]
 fn five_generations_keep_the_identifiers_of_the_first_named() {
-    let mut manifest = Manifest::of("generation 1 keeps TICKET-1", [], [source(5, "TICKET-1 INV-2025-08-44719 /etc/passwd")]);
+    let mut manifest = Manifest::of(
+        "generation 1 keeps TICKET-1",
+        [],
+        [source(5, "TICKET-1 INV-2025-08-44719 /etc/passwd")],
+    );
     let mut faded = Vec::new();
     for generation in 2..=5 {
         let added = source(generation * 10, &format!("TICKET-{generation}"));
@@ -96,7 +108,9 @@ fn a_long_detail_is_named_by_its_head_and_stays_distinct() {
 
 #[test]
 fn over_a_hundred_numbers_are_shown_as_a_count_and_a_range_and_still_listed() {
-    let numbers = |count: i32| (0..count).map(|n| atom(AtomKind::Number, &n.to_string(), &n.to_string())).collect::<Vec<_>>();
+    let numbers = |count: i32| {
+        (0..count).map(|n| atom(AtomKind::Number, &n.to_string(), &n.to_string())).collect::<Vec<_>>()
+    };
     let manifest = Manifest::of("", [], [(Position::new(3), numbers(150))]);
     let shown = manifest.shown(AtomKind::Number);
     assert_eq!(shown, [Shown::Numbers { at: Position::new(3), count: 150, range: ("0", "149") }]);
@@ -164,7 +178,13 @@ fn the_bytes_of_version_1_stay_readable() {
     // One path, kept, with the text that stood in the original, from the original at 7.
     let columns = [&[1, 7, 2, 1, 0, 2][..], b"/a", &[3], b"/A", &[1]].concat();
     let stored = [&[1][..], &zstd::bulk::compress(&columns, 3).unwrap()].concat();
-    let detail = Detail { kind: AtomKind::Path, normal: "/a".into(), text: Some("/A".into()), at: Position::new(7), kept: true };
+    let detail = Detail {
+        kind: AtomKind::Path,
+        normal: "/a".into(),
+        text: Some("/A".into()),
+        at: Position::new(7),
+        kept: true,
+    };
     assert_eq!(Manifest::decode(&stored).unwrap().details(), [detail]);
 }
 
