@@ -15,6 +15,11 @@ pub(crate) fn dir() -> PathBuf {
     PathBuf::from("/home/vault")
 }
 
+/// How far apart the cases of a sweep lie: all of them at night, one of `step` otherwise.
+pub(crate) const fn every(step: usize) -> usize {
+    if cfg!(slow) { 1 } else { step }
+}
+
 /// A file of the vault.
 pub(crate) fn file(name: &str) -> PathBuf {
     dir().join(name)
