@@ -146,14 +146,12 @@ impl Store {
         let fresh = tip.next == 1 && tip.clock == ClockStamp::default();
         let clock = StoreClock::resume(Arc::clone(&env.clock), (!fresh).then_some(tip.clock));
         *tail.open.map.write().unwrap_or_else(std::sync::PoisonError::into_inner) = replayed.map;
-        let mut epoch = [0; 8];
-        env.random.fill(&mut epoch);
         let store = Self {
             flush: Flush::new(Arc::clone(&tail.open.file), tip.next - 1, key.clone()),
             view: RwLock::new(Arc::new(View { sealed: tail.sealed, open: Arc::new(tail.open) })),
             tip: RwLock::new(tip),
             damage: Mutex::new(report.damage.iter().copied().collect::<BTreeSet<_>>()),
-            writer: Mutex::new(WriterState::starting_at(u64::from_le_bytes(epoch))),
+            writer: Mutex::new(WriterState::default()),
             handles: Handles::default(),
             scans: Scans::default(),
             lock: None,

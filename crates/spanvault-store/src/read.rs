@@ -66,6 +66,11 @@ pub struct Original {
 pub enum Whereabouts {
     /// In the log.
     Hot,
+    /// In a cold pack. The log may still have it too.
+    Cold {
+        /// The pack.
+        pack: u64,
+    },
     /// Due, and waiting for its grace; the bytes are there.
     Condemned {
         /// The record that condemned it.
@@ -99,7 +104,20 @@ impl Whereabouts {
 
     /// Whether the bytes can be read.
     pub const fn is_retrievable(self) -> bool {
-        matches!(self, Self::Hot | Self::Condemned { .. })
+        matches!(self, Self::Hot | Self::Cold { .. } | Self::Condemned { .. })
+    }
+
+    /// The word that JSON and people see.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hot => "hot",
+            Self::Cold { .. } => "cold",
+            Self::Condemned { .. } => "condemned",
+            Self::Reclaimed { .. } => "reclaimed",
+            Self::Corrupt => "corrupt",
+            Self::Missing => "missing",
+            Self::Nothing => "nothing",
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The writer lock, and what can be done under it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, RwLock};
 
 use spanvault_env::{DiskFile, OpenMode};
@@ -24,19 +25,15 @@ use crate::view::{Open, Sealed, View};
 const WRITE_BYTES: usize = 4 << 20;
 
 /// What only the holder of the writer lock may touch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WriterState {
     /// Made new by each hold of the lock.
     pub(crate) epoch: u64,
     buffer: Vec<u8>,
 }
 
-impl WriterState {
-    /// The next hold of the lock gets the epoch after `epoch`.
-    pub(crate) const fn starting_at(epoch: u64) -> Self {
-        Self { epoch, buffer: Vec::new() }
-    }
-}
+/// Numbers every hold of every vault in this process: a permit of one must never pass for one of another.
+static EPOCHS: AtomicU64 = AtomicU64::new(1);
 
 /// The writer lock, held. There is one writer at a time in one process, and one such process per vault.
 #[derive(Debug)]
@@ -47,7 +44,7 @@ pub struct Writer<'s> {
 
 impl<'s> Writer<'s> {
     pub(crate) fn new(store: &'s Store, mut state: MutexGuard<'s, WriterState>) -> Self {
-        state.epoch = state.epoch.wrapping_add(1);
+        state.epoch = EPOCHS.fetch_add(1, Ordering::Relaxed);
         Self { store, state }
     }
 
@@ -56,7 +53,7 @@ impl<'s> Writer<'s> {
         self.store.head().position
     }
 
-    /// Names this hold of the lock; no two holds of a vault have the same.
+    /// Names this hold of the lock; no two holds in one process have the same, whichever vaults they belong to.
     pub fn epoch(&self) -> u64 {
         self.state.epoch
     }
