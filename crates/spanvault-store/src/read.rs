@@ -90,18 +90,6 @@ pub enum Whereabouts {
 }
 
 impl Whereabouts {
-    /// The word that JSON and people see.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hot => "hot",
-            Self::Condemned { .. } => "condemned",
-            Self::Reclaimed { .. } => "reclaimed",
-            Self::Corrupt => "corrupt",
-            Self::Missing => "missing",
-            Self::Nothing => "nothing",
-        }
-    }
-
     /// Whether the bytes can be read.
     pub const fn is_retrievable(self) -> bool {
         matches!(self, Self::Hot | Self::Cold { .. } | Self::Condemned { .. })
