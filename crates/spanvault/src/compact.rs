@@ -12,7 +12,7 @@ mod plan;
 use std::collections::BTreeMap;
 
 use spanvault_gate::ExpiryMode;
-use spanvault_types::{Fidelity, Mode, Reason, ReasonKind, TtlRule};
+use spanvault_types::{Fidelity, Mode, Reason, ReasonKind, TtlRule, WayOut};
 
 use crate::error::{Error, Result};
 use crate::ids::{SpanId, SummaryId};
@@ -163,6 +163,8 @@ pub struct Preserved {
     /// Why the gate refused it; empty where it stays for company only: its call or result was refused, or the
     /// summary would have been no shorter.
     pub reasons: Vec<Reason>,
+    /// What would take reasons away.
+    pub ways_out: Vec<WayOut>,
     /// The words that make it live, where that is a reason.
     pub live: Vec<LiveReason>,
 }

@@ -7,7 +7,7 @@ use spanvault_gate::{
 use spanvault_store::{Batch, Writer};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{
-    CarriedKind, ContentHash, Event, Mode, Operation, OriginalRef, Position, Refused, RefusedItem, Summarised,
+    CarriedKind, ContentHash, Event, Mode, Operation, OriginalRef, Position, Refused, RefusedItem, Summarised, WayOut,
 };
 
 use super::draft::{Drafts, SummaryDraft};
@@ -50,6 +50,7 @@ impl Outcome {
                     outcome.preserved.extend(plan.insight.rows_of(&draft.rows).map(|row| Preserved {
                         span: SpanId(row.at),
                         reasons: reasons.clone(),
+                        ways_out: vec![WayOut::EmitHonestSummary, WayOut::PreserveVerbatim],
                         live: Vec::new(),
                     }));
                 }
@@ -80,6 +81,7 @@ impl Outcome {
         self.preserved.extend(stays.filter_map(|n| plan.insight.row(*n)).map(|row| Preserved {
             span: SpanId(row.at),
             reasons: Vec::new(),
+            ways_out: Vec::new(),
             live: Vec::new(),
         }));
         self.preserved.sort_by_key(|preserved| preserved.span);
@@ -88,7 +90,8 @@ impl Outcome {
 
 impl From<RefusedSpan> for Preserved {
     fn from(refused: RefusedSpan) -> Self {
-        Self { span: refused.span, reasons: refused.refusal.into_reasons(), live: refused.live }
+        let ways_out = refused.refusal.ways_out().to_vec();
+        Self { span: refused.span, reasons: refused.refusal.into_reasons(), ways_out, live: refused.live }
     }
 }
 
