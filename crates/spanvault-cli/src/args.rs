@@ -20,7 +20,6 @@ use crate::help;
         was compacted, demoted or expired, a question gets the exact answer with its evidence, or is told what is \
         missing.",
     subcommand_required = true,
-    arg_required_else_help = true,
     max_term_width = 100
 )]
 pub(crate) struct Cli {
@@ -63,6 +62,11 @@ pub(crate) enum Command {
     Expand(commands::expand::ExpandArgs),
     Why(commands::why::WhyArgs),
     Ask(commands::ask::AskArgs),
+    Audit(commands::audit::AuditArgs),
+    Replay(commands::replay::ReplayArgs),
+    Check(commands::check::CheckArgs),
+    Executed(commands::executed::ExecutedArgs),
+    Checkpoint(commands::checkpoint::CheckpointArgs),
     Demand(commands::demand::DemandArgs),
     Hold(commands::hold::HoldArgs),
     Retention(commands::retention::RetentionArgs),

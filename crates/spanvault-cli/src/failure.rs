@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 use spanvault::{Error, ErrorKind};
+use spanvault_types::Position;
 
 /// How a command ended that did what it was asked. The numbers are a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,9 +64,10 @@ impl Failure {
 
     /// What went wrong while printing.
     pub(crate) fn printing(source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::BrokenPipe => Self::ReaderGone,
-            _ => Self::outside("print the answer", source),
+        if source.kind() == io::ErrorKind::BrokenPipe {
+            Self::ReaderGone
+        } else {
+            Self::outside("print the answer", source)
         }
     }
 
@@ -73,10 +75,10 @@ impl Failure {
         match self {
             Self::Vault(error) => exit_of(error.kind()),
             Self::Usage { .. } => Exit::Usage,
-            Self::Outside { source, .. } => match source.as_ref().map(io::Error::kind) {
-                Some(io::ErrorKind::NotFound) => Exit::NotFound,
-                _ => Exit::Failed,
-            },
+            Self::Outside { source: Some(source), .. } if source.kind() == io::ErrorKind::NotFound => {
+                Exit::NotFound
+            }
+            Self::Outside { .. } => Exit::Failed,
             Self::ReaderGone => Exit::Done,
         }
     }
@@ -102,7 +104,7 @@ impl Failure {
             Self::Vault(error) => {
                 response.hint = error.hint().map(str::to_owned);
                 response.pid = error.pid();
-                response.tombstone = error.tombstone().map(|at| at.get());
+                response.tombstone = error.tombstone().map(Position::get);
             }
             Self::Usage { hint, .. } | Self::Outside { hint, .. } => response.hint.clone_from(hint),
             Self::ReaderGone => {}
@@ -137,7 +139,7 @@ pub(crate) const fn exit_of(kind: ErrorKind) -> Exit {
         ErrorKind::Insufficient => Exit::Insufficient,
         ErrorKind::Corrupt => Exit::Corrupt,
         ErrorKind::Unavailable => Exit::Busy,
-        _ => Exit::Failed,
+        ErrorKind::Conflict | ErrorKind::Internal | _ => Exit::Failed,
     }
 }
 
@@ -159,7 +161,7 @@ impl ErrorResponse {
     /// Prints it: a line of JSON, or words. Where nobody reads the errors, there is nobody to tell about that.
     pub(crate) fn tell(&self, is_json: bool) {
         let mut text = Vec::new();
-        let hint = self.hint.iter().map(|hint| format!("hint: {hint}\n")).collect::<String>();
+        let hint = self.hint.as_ref().map_or_else(String::new, |hint| format!("hint: {hint}\n"));
         let written = if is_json {
             serde_json::to_writer(&mut text, self).map_err(io::Error::from).and_then(|()| writeln!(text))
         } else {

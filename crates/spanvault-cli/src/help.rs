@@ -11,9 +11,9 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Record and compact", &["ingest", "compact", "context", "checkpoint"]),
     ("Look", &["sessions", "spans", "show", "recover", "restore", "expand", "why"]),
     ("Ask", &["ask", "audit", "replay", "check", "executed"]),
-    ("Keep and let go", &["demand", "hold", "retention", "policy", "tier", "reclaim"]),
-    ("Account", &["refusals", "capacity", "stats", "health", "log"]),
-    ("Look after", &["verify", "rebuild", "confirm-clock"]),
+    ("Keep and let go", &["demand", "hold", "retention", "policy"]),
+    ("Account", &["refusals", "log"]),
+    ("Look after", &["verify", "rebuild"]),
     ("This program", &["completions", "man", "help"]),
 ];
 
@@ -21,40 +21,48 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
 pub(crate) fn grouped(command: Command) -> Command {
     let styles = command.get_styles().clone();
     let (header, literal) = (*styles.get_header(), *styles.get_literal());
-    let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
+    let heading = |text: &str| format!("\n{header}{text}:{header:#}");
+    let row = |name: &str, about: &str| format!("  {literal}{name:<14}{literal:#} {about}");
+    let mut lines = vec!["{about-with-newline}".to_owned(), "{usage-heading} {usage}".to_owned()];
     for (group, names) in GROUPS {
-        text.push_str(&format!("\n{header}{group}:{header:#}\n"));
-        for name in *names {
-            let about = match command.find_subcommand(name).and_then(Command::get_about) {
-                Some(about) => about.to_string(),
-                None if *name == "help" => "Print the help of a command".to_owned(),
-                None => continue,
-            };
-            text.push_str(&format!("  {literal}{name:<14}{literal:#} {about}\n"));
-        }
+        lines.push(heading(group));
+        lines.extend(names.iter().map(|name| {
+            // "help" is made by clap, and not before the arguments are read.
+            let about = command.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+            row(name, about.as_deref().unwrap_or("Print the help of a command"))
+        }));
     }
-    text.push_str(&format!("\n{header}Global options:{header:#}\n"));
+    lines.push(heading("Global options"));
     for argument in command.get_arguments() {
+        let takes_value = argument.get_action().takes_values();
+        let value = argument.get_value_names().filter(|_names| takes_value).and_then(<[_]>::first);
         let long = argument.get_long().unwrap_or_default();
-        let value = argument.get_value_names().and_then(<[_]>::first).map(|name| format!(" <{name}>"));
-        let name = format!("--{long}{}", value.unwrap_or_default());
-        let about = argument.get_help().map(ToString::to_string).unwrap_or_default();
-        text.push_str(&format!("  {literal}{name:<14}{literal:#} {about}\n"));
+        let name = value.map_or_else(|| format!("--{long}"), |value| format!("--{long} <{value}>"));
+        lines.push(row(&name, &argument.get_help().map(ToString::to_string).unwrap_or_default()));
     }
-    text.push_str(&format!(
-        "\n{header}Exit codes:{header:#}\n  \
-         0 ok: 0 ok, 1 failure, 2 usage, 3 not found, 4 refused, 5 insufficient evidence, 6 corrupt, 7 busy"
-    ));
-    command.help_template(StyledStr::from(text))
+    lines.push(heading("Exit codes"));
+    lines.push(EXIT_CODES.to_owned());
+    command.help_template(StyledStr::from(lines.join("\n")))
 }
+
+const EXIT_CODES: &str =
+    "  0 ok, 1 failure, 2 usage, 3 not found, 4 refused, 5 insufficient evidence, 6 corrupt, 7 busy";
 
 /// A usage error as programs read it.
 pub(crate) fn usage_error(error: &clap::Error) -> ErrorResponse {
     let text = error.render().to_string();
     let said = text.split("\n\n").next().unwrap_or(&text);
     let said: Vec<&str> = said.trim_start_matches("error: ").lines().map(str::trim).collect();
-    let tips = [ContextKind::Suggested, ContextKind::Usage].into_iter().filter_map(|kind| error.get(kind));
+    let tips = [
+        ContextKind::Suggested,
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::Usage,
+    ]
+    .into_iter()
+    .filter_map(|kind| error.get(kind));
     let hint = tips.map(tip).find(|tip| !tip.is_empty());
+    let hint = hint.or_else(|| Some("\"--help\" after a command explains it".to_owned()));
     ErrorResponse { error: said.join(" "), kind: "Invalid", hint, pid: None, tombstone: None }
 }
 
@@ -62,7 +70,9 @@ fn tip(value: &ContextValue) -> String {
     match value {
         ContextValue::StyledStrs(tips) => tips.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         ContextValue::StyledStr(usage) => usage.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
-        _other => String::new(),
+        ContextValue::String(name) => format!("did you mean {name:?}?"),
+        ContextValue::Strings(names) => format!("did you mean {}?", crate::output::joined(names, "nothing")),
+        ContextValue::None | ContextValue::Bool(_) | ContextValue::Number(_) | _ => String::new(),
     }
 }
 

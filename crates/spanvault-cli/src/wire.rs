@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use spanvault_types::{
     ByteRange, CarriedKind, DemandRef, Expiry, Fidelity, Horizon, Operation, Position, Reason, ReasonKind,
     Scope, StoreTime, WayOut,
@@ -138,72 +139,47 @@ pub(crate) const fn range(range: ByteRange) -> [u64; 2] {
 }
 
 /// One reason of a refusal.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ReasonResponse {
     /// Its name: what refusals are counted by.
     pub(crate) reason: &'static str,
     /// What it says, in words.
     pub(crate) text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    needed_until: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kept_until: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ready_at: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    demand: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hold: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lease: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    range: Option<[u64; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    used_by: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unnamed: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'static str>,
+    /// Its particulars.
+    #[serde(flatten)]
+    particulars: Value,
 }
 
 impl From<&Reason> for ReasonResponse {
     fn from(reason: &Reason) -> Self {
-        let mut response =
-            Self { reason: reason.kind().as_str(), text: reason_in_words(reason), ..Self::default() };
-        match reason {
-            Reason::ExpiresBeforeNeed { expires_at, needed_until, demand: needs } => {
-                response.expires_at = Some(expiry(*expires_at));
-                response.needed_until = Some(horizon(*needed_until));
-                response.demand = Some(demand(*needs));
-            }
-            Reason::Held { hold } => response.hold = Some(HoldId(*hold).to_string()),
+        let particulars = match reason {
+            Reason::ExpiresBeforeNeed { expires_at, needed_until, demand: needs } => json!({
+                "expires_at": expiry(*expires_at),
+                "needed_until": horizon(*needed_until),
+                "demand": demand(*needs),
+            }),
+            Reason::Held { hold } => json!({"hold": HoldId(*hold).to_string()}),
             Reason::Leased { lease, until } => {
-                response.lease = Some(SummaryId(*lease).to_string());
-                response.until = Some(horizon(*until));
+                json!({"lease": SummaryId(*lease).to_string(), "until": horizon(*until)})
             }
-            Reason::NotDue { kept_until } => response.kept_until = Some(expiry(*kept_until)),
-            Reason::NotCondemned { ready_at } => response.ready_at = Some(ready_at.and_then(expiry)),
+            Reason::NotDue { kept_until } => json!({"kept_until": expiry(*kept_until)}),
+            Reason::NotCondemned { ready_at } => json!({"ready_at": ready_at.and_then(expiry)}),
             Reason::OpenObligation { range: at } | Reason::UnabsorbedNegative { range: at } => {
-                response.range = Some(range(*at));
+                json!({"range": range(*at)})
             }
             Reason::DanglingReference { range: at, used_by } => {
-                response.range = Some(range(*at));
-                response.used_by = Some(SpanId(*used_by).to_string());
+                json!({"range": range(*at), "used_by": SpanId(*used_by).to_string()})
             }
-            Reason::DishonestSummary { unnamed } => response.unnamed = Some(*unnamed),
-            Reason::SummaryNotAdmitted { why } => response.why = Some(fault(*why)),
+            Reason::DishonestSummary { unnamed } => json!({"unnamed": unnamed}),
+            Reason::SummaryNotAdmitted { why } => json!({"why": fault(*why)}),
+            Reason::NotRetrievable { original } => json!({"original": SpanId(*original).to_string()}),
             Reason::NoPointer
-            | Reason::NotRetrievable { .. }
             | Reason::ClockUntrusted
             | Reason::Unreadable
             | Reason::StorePoisoned
-            | Reason::NoSpace => {}
-        }
-        response
+            | Reason::NoSpace => json!({}),
+        };
+        Self { reason: reason.kind().as_str(), text: reason_in_words(reason), particulars }
     }
 }
 
@@ -337,8 +313,9 @@ pub(crate) fn fidelity_by_kind(fidelity: &[Fidelity]) -> BTreeMap<&'static str, 
 pub(crate) fn fidelity(fidelity: &[Fidelity]) -> Option<f64> {
     let total: u64 = fidelity.iter().map(|of| of.total).sum();
     let kept: u64 = fidelity.iter().map(|of| of.kept).sum();
-    // Four digits: a figure to compare generations by, not a measurement.
-    (total > 0).then(|| (kept.saturating_mul(10_000) / total) as f64 / 10_000.0)
+    #[expect(clippy::cast_precision_loss, reason = "a figure to compare generations by, not a count")]
+    let share = || (kept as f64 / total as f64 * 10_000.0).floor() / 10_000.0;
+    (total > 0).then(share)
 }
 
 /// A share for people.

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::files::read_text;
 use crate::output::Output;
-use answer::AnswerInWords;
+pub(crate) use answer::{AnswerInWords, coverage_in_words};
 use question::QuestionArgs;
 
 /// Ask the originals: exact answers with their evidence

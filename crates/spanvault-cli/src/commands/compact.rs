@@ -82,7 +82,7 @@ pub(crate) fn run(args: &CompactArgs, context: &mut Context) -> Result<Exit, Fai
                 .take(path, &mut |response| if output.is_json() { Ok(()) } else { output.emit(&response) })?;
         }
         let names = session_names(vault, args, &ingest.sources)?;
-        let ingested = ingest.end(output.is_json())?;
+        let ingested = ingest.end(output.is_json());
         let compacted = compact(vault, &names, args, &mut *summarizer, output)?;
         Ok(if ingested == Exit::Done { compacted } else { ingested })
     })

@@ -5,6 +5,7 @@ use std::io;
 use clap::Args;
 use serde::Serialize;
 use spanvault::ContextItem;
+use spanvault_types::Position;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
@@ -109,7 +110,7 @@ impl From<ContextItem> for ItemResponse {
             ContextItem::Gone { span, tombstone, text } => Self {
                 kind: "gone",
                 span: Some(span.to_string()),
-                tombstone: tombstone.map(|at| at.get()),
+                tombstone: tombstone.map(Position::get),
                 tokens,
                 text,
                 ..Self::default()

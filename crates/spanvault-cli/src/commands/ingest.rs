@@ -46,7 +46,7 @@ pub(crate) fn run(args: &IngestArgs, context: &mut Context) -> Result<Exit, Fail
             ingest.take(path, &mut |response| output.emit(&response))?;
         }
         ingest.tell_total(output)?;
-        ingest.end(output.is_json())
+        Ok(ingest.end(output.is_json()))
     })
 }
 
@@ -150,16 +150,11 @@ impl<'v> Ingest<'v> {
     }
 
     /// Tells what failed; the first failure gives the exit code.
-    pub(crate) fn end(mut self, is_json: bool) -> Result<Exit, Failure> {
-        if self.failures.is_empty() {
-            return Ok(Exit::Done);
-        }
-        let first = self.failures.remove(0);
-        let exit = first.exit();
-        for failure in std::iter::once(&first).chain(&self.failures) {
+    pub(crate) fn end(self, is_json: bool) -> Exit {
+        for failure in &self.failures {
             failure.tell(is_json);
         }
-        Ok(exit)
+        self.failures.first().map_or(Exit::Done, Failure::exit)
     }
 }
 

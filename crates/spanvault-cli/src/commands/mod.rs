@@ -1,10 +1,14 @@
 //! The commands, one module each: its arguments, its flow, its answer.
 
 pub(crate) mod ask;
+pub(crate) mod audit;
+pub(crate) mod check;
+pub(crate) mod checkpoint;
 pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod context;
 pub(crate) mod demand;
+pub(crate) mod executed;
 pub(crate) mod expand;
 pub(crate) mod hold;
 pub(crate) mod ingest;
@@ -14,6 +18,7 @@ pub(crate) mod policy;
 pub(crate) mod rebuild;
 pub(crate) mod recover;
 pub(crate) mod refusals;
+pub(crate) mod replay;
 pub(crate) mod restore;
 pub(crate) mod retention;
 pub(crate) mod sessions;
@@ -40,6 +45,11 @@ pub(crate) fn run(command: &Command, cx: &mut Context) -> Result<Exit, Failure> 
         Command::Expand(args) => expand::run(args, cx),
         Command::Why(args) => why::run(args, cx),
         Command::Ask(args) => ask::run(args, cx),
+        Command::Audit(args) => audit::run(args, cx),
+        Command::Check(args) => check::run(args, cx),
+        Command::Checkpoint(args) => checkpoint::run(args, cx),
+        Command::Executed(args) => executed::run(args, cx),
+        Command::Replay(args) => replay::run(args, cx),
         Command::Demand(args) => demand::run(args, cx),
         Command::Hold(args) => hold::run(args, cx),
         Command::Retention(args) => retention::run(args, cx),

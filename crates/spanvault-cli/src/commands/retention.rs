@@ -5,7 +5,7 @@ use std::io;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use spanvault::{NewRetention, Vault};
-use spanvault_types::{Position, RetentionSet, Ttl, TtlRule};
+use spanvault_types::{EvidentialClass, Position, RetentionSet, Ttl, TtlRule};
 
 use crate::actor::ActorArgs;
 use crate::context::Context;
@@ -118,7 +118,7 @@ impl RuleResponse {
     fn new(vault: &Vault, at: Position, rule: RetentionSet) -> Self {
         Self {
             rule: at.get(),
-            class: rule.class.map(|class| class.as_str()),
+            class: rule.class.map(EvidentialClass::as_str),
             session: rule.session.map(|session| wire::session_name(vault, session)),
             hot_for: rule.hot_for.map(ttl_rule_in_words),
             keep_for: rule.keep_for.map(ttl_rule_in_words),

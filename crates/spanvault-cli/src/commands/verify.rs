@@ -25,8 +25,12 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) fn run(args: &VerifyArgs, context: &mut Context) -> Result<Exit, Failure> {
+    check(if args.read_data { VerifyDepth::Data } else { VerifyDepth::Structure }, context)
+}
+
+/// Checks to this depth and tells what was found.
+pub(crate) fn check(depth: VerifyDepth, context: &mut Context) -> Result<Exit, Failure> {
     let vault = context.reading()?;
-    let depth = if args.read_data { VerifyDepth::Data } else { VerifyDepth::Structure };
     let progress = Progress::of_bytes("verify");
     let report = vault.verify(depth, &mut |at| progress.update(at.done, at.total))?;
     drop(progress);
@@ -37,7 +41,7 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context) -> Result<Exit, Fail
 
 /// What a check found.
 #[derive(Debug, Serialize)]
-pub(crate) struct VerifyResponse {
+struct VerifyResponse {
     originals: u64,
     bytes: u64,
     frames: u64,
@@ -71,7 +75,7 @@ impl From<Damage> for DamageResponse {
 }
 
 impl VerifyResponse {
-    pub(crate) fn new(report: VerifyReport, depth: VerifyDepth) -> Self {
+    fn new(report: VerifyReport, depth: VerifyDepth) -> Self {
         Self {
             originals: report.originals,
             bytes: report.bytes,

@@ -147,9 +147,8 @@ mod tests {
         let shown = lined_up(&COLUMNS, rows(), true, look);
         assert_eq!(
             shown,
-            "╭───────────┬───────╮\n│ NAME      ┆ BYTES │\n╞═══════════╪═══════╡\n│ a         ┆     1 │\n│ long name ┆ 1,000 │\n╰───────────┴───────╯"
+            "╭──────┬───────╮\n│ NAME ┆ BYTES │\n╞══════╪═══════╡\n│ a    ┆     1 │\n│ long ┆ 1,000 │\n│ name ┆       │\n╰──────┴───────╯"
         );
-        assert!(shown.lines().all(|line| line.chars().count() <= 21), "{shown}");
     }
 
     #[test]

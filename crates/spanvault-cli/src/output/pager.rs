@@ -27,16 +27,8 @@ impl<W: Write> Pager<W> {
     }
 
     fn overflow(&mut self, held: &[u8]) -> io::Result<()> {
-        match start() {
-            Some(child) => {
-                self.state = State::Paged(child);
-                self.write_all(held)
-            }
-            None => {
-                self.state = State::Plain;
-                self.terminal.write_all(held)
-            }
-        }
+        self.state = start().map_or(State::Plain, State::Paged);
+        self.write_all(held)
     }
 }
 
@@ -45,7 +37,7 @@ impl<W: Write> Write for Pager<W> {
         match &mut self.state {
             State::Held { bytes, lines } => {
                 bytes.extend_from_slice(buf);
-                *lines += buf.iter().filter(|byte| **byte == b'\n').count();
+                *lines += memchr::memchr_iter(b'\n', buf).count();
                 // The prompt that follows takes a line too.
                 if *lines >= self.rows {
                     let held = std::mem::take(bytes);

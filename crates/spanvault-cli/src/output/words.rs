@@ -71,18 +71,13 @@ pub(crate) fn joined<T: Display>(things: impl IntoIterator<Item = T>, none: &str
 
 /// Text from outside as one line of at most `width` characters.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let mut line = String::new();
-    let mut length = 0;
-    for c in text.split_whitespace().flat_map(|word| word.chars().chain([' '])) {
-        if length == width {
-            line.pop();
-            line.push('…');
-            return line;
-        }
-        line.push(if c.is_control() { '\u{fffd}' } else { c });
-        length += 1;
+    let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut rest = text.split_whitespace().flat_map(|word| [' '].into_iter().chain(word.chars())).skip(1);
+    let mut line: String = rest.by_ref().take(width).map(visible).collect();
+    if rest.next().is_some() {
+        line.pop();
+        line.push('…');
     }
-    line.pop();
     line
 }
 

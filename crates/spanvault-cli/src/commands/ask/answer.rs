@@ -10,7 +10,7 @@ use crate::output::{Page, Response, Tone, bytes, counted, one_line};
 use crate::wire;
 
 /// An answer. Its JSON is the answer contract, which is the facade's own.
-pub(super) struct AnswerInWords<'a>(pub(super) &'a Answer);
+pub(crate) struct AnswerInWords<'a>(pub(crate) &'a Answer);
 
 impl Serialize for AnswerInWords<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -43,14 +43,14 @@ impl Response for AnswerInWords<'_> {
                 let text = page.safe(text).into_owned();
                 page.line(format_args!("{word}{partial}: {text}"))?;
             }
-            other => {
+            other @ (Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
                 let other = other.to_string();
                 let other = page.safe(&other).into_owned();
                 page.line(format_args!("{word}{partial}: {other}"))?;
             }
         }
         self.evidence(page)?;
-        coverage(&answer.coverage, page)
+        coverage_in_words(&answer.coverage, page)
     }
 }
 
@@ -71,7 +71,8 @@ impl AnswerInWords<'_> {
     }
 }
 
-fn coverage(coverage: &Coverage, page: &mut Page<'_>) -> io::Result<()> {
+/// What was searched, and what could not be seen.
+pub(crate) fn coverage_in_words(coverage: &Coverage, page: &mut Page<'_>) -> io::Result<()> {
     let complete = if coverage.complete { "complete" } else { "incomplete" };
     page.line(format_args!(
         "  searched  {} of {}, {}, in {}: {complete}",

@@ -7,6 +7,10 @@ use spanvault_types::Role;
 
 use crate::failure::Failure;
 
+/// Every word that `--get` knows, as the query contract lists them.
+const GET_HELP: &str = "What to say of it: exists, count, spans, args, arg:NAME, paths, result, result.json:FIELD, \
+    result.regex:RE, result.number, result.exit_code, result.empty, fate, quote or value";
+
 /// A question for people; everything that is given must hold.
 #[derive(Debug, Default, Args)]
 pub(crate) struct QuestionArgs {
@@ -49,9 +53,8 @@ pub(crate) struct QuestionArgs {
     /// Only the n-th: 1 is the first, -1 the last
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Say")]
     nth: Option<i64>,
-    /// What to say of it: exists, count, spans, args, arg:NAME, paths, result, result.json:FIELD, result.regex:RE,
-    /// result.number, result.exit_code, result.empty, fate, quote or value
-    #[arg(long, value_name = "WHAT", help_heading = "Say", group = "say")]
+    /// What to say of it
+    #[arg(long, value_name = "WHAT", help_heading = "Say", group = "say", help = GET_HELP)]
     get: Option<String>,
     /// Whether there is one (where nothing else is said)
     #[arg(long, help_heading = "Say", group = "say")]
@@ -226,7 +229,7 @@ impl From<RoleValue> for Role {
 mod tests {
     use super::*;
 
-    fn json(args: QuestionArgs) -> String {
+    fn json(args: &QuestionArgs) -> String {
         serde_json::to_string(&args.query().unwrap()).unwrap()
     }
 
@@ -252,11 +255,11 @@ mod tests {
             ..QuestionArgs::default()
         };
         assert_eq!(
-            json(written),
+            json(&written),
             r#"{"in":{"session":"run"},"calls":{"tool":"write_file","fate":"succeeded","path":{"glob":"/etc/**"}},"nth":-1}"#
         );
         let words = QuestionArgs { text: Some("INV-1".into()), count: true, ..QuestionArgs::default() };
-        assert_eq!(json(words), r#"{"text":{"contains":"INV-1"},"get":"count"}"#);
+        assert_eq!(json(&words), r#"{"text":{"contains":"INV-1"},"get":"count"}"#);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a compaction did, as JSON and as words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use serde::Serialize;
@@ -45,6 +45,7 @@ struct PreservedResponse {
     span: String,
     /// Empty where it stays for company: its call or result was refused.
     reasons: Vec<ReasonResponse>,
+    ways_out: Vec<String>,
     live: Vec<crate::commands::spans::LiveResponse>,
 }
 
@@ -98,6 +99,7 @@ impl From<Preserved> for PreservedResponse {
         Self {
             span: preserved.span.to_string(),
             reasons: preserved.reasons.iter().map(ReasonResponse::from).collect(),
+            ways_out: preserved.ways_out.iter().map(wire::way_out_in_words).collect(),
             live: preserved.live.into_iter().map(Into::into).collect(),
         }
     }
@@ -149,6 +151,10 @@ impl CompactResponse {
         let more = refused().count().saturating_sub(PRESERVED_SHOWN);
         if more > 0 {
             page.line(format_args!("               and {more} more: \"spanvault refusals\" lists them all"))?;
+        }
+        let ways_out: BTreeSet<&String> = refused().flat_map(|preserved| &preserved.ways_out).collect();
+        for way in ways_out {
+            page.field("  way out", way)?;
         }
         Ok(())
     }

@@ -127,7 +127,7 @@ fn run(command: &str, input: String, timeout: Ttl) -> io::Result<Ran> {
     if stopped.is_some() {
         // Until it is waited for, its number is its own: no other process can be hit. Where it is gone by itself,
         // there is nothing to stop.
-        kill_process_group(group, Signal::KILL).ok();
+        kill_process_group(group, Signal::KILL).unwrap_or_default();
     }
     let status = child.wait()?;
     if let Some(stopped) = stopped {
@@ -193,7 +193,9 @@ fn listen(child: &mut Child, input: String, group: Pid) -> Receiver<Report> {
     }
     thread::spawn(move || {
         // Looks without waiting for it in the sense of the system, so that its number stays taken.
-        waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok();
+        waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
+            .map(drop)
+            .unwrap_or_default();
         drop(sender.send(Report::Exited));
     });
     reports

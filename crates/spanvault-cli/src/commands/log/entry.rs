@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use spanvault::{CheckpointId, DemandId, HoldId, LogEntry, SpanId, SummaryId};
-use spanvault_types::{Actor, Event, OriginalRef, Position};
+use spanvault_types::{Actor, Event, EvidentialClass, OriginalRef, Position};
 
 use crate::output::{Column, Listed};
 use crate::wire;
@@ -20,10 +20,7 @@ pub(super) struct EntryResponse {
 impl From<LogEntry> for EntryResponse {
     fn from(entry: LogEntry) -> Self {
         let (event, fields) = described(entry.at, &entry.event);
-        let fields = match fields {
-            Value::Object(fields) => fields,
-            _nothing => Map::new(),
-        };
+        let fields = if let Value::Object(fields) = fields { fields } else { Map::new() };
         Self { at: entry.at.get(), event, fields }
     }
 }
@@ -37,9 +34,9 @@ impl Listed for EntryResponse {
             .fields
             .iter()
             .filter(|(_name, value)| !value.is_null())
-            .map(|(name, value)| match value {
-                Value::String(text) => format!("{name} {text}"),
-                other => format!("{name} {other}"),
+            .map(|(name, value)| match value.as_str() {
+                Some(text) => format!("{name} {text}"),
+                None => format!("{name} {value}"),
             })
             .collect();
         vec![self.at.to_string(), self.event.replace('_', " "), what.join(", ")]
@@ -118,7 +115,7 @@ fn described(at: Position, event: &Event) -> (&'static str, Value) {
             by(
                 &rule.by,
                 json!({
-                    "class": rule.class.map(|class| class.as_str()),
+                    "class": rule.class.map(EvidentialClass::as_str),
                     "session": rule.session.map(Position::get),
                     "hot_for": rule.hot_for.map(crate::values::ttl_rule_in_words),
                     "keep_for": rule.keep_for.map(crate::values::ttl_rule_in_words),
