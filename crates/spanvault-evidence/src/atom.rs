@@ -16,6 +16,8 @@ mod quote;
 mod scan;
 mod time;
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use spanvault_types::{ByteRange, Outcome, PartBody, SpanContent};
@@ -145,10 +147,20 @@ pub fn holds_detail(content: &SpanContent) -> bool {
     })
 }
 
-fn found_in(text: &str, layout: Layout) -> Vec<Found<'_>> {
-    let mut found = Vec::new();
-    let mut keep = |atom| {
-        found.push(atom);
+/// From this many atoms of one text on, one that stands there already is left out: it proves nothing new, and
+/// a text of ten million ones must not take their memory.
+const REPEATS_MAX: usize = 16 << 10;
+
+fn found_in<'t>(text: &'t str, layout: Layout) -> Vec<Found<'t>> {
+    let mut found: Vec<Found<'t>> = Vec::new();
+    let mut known: HashSet<(AtomKind, Cow<'t, str>)> = HashSet::new();
+    let mut keep = |atom: Found<'t>| {
+        if found.len() == REPEATS_MAX && known.is_empty() {
+            known = found.iter().map(|atom| (atom.kind, atom.normal.clone())).collect();
+        }
+        if found.len() < REPEATS_MAX || known.insert((atom.kind, atom.normal.clone())) {
+            found.push(atom);
+        }
         ControlFlow::Continue(())
     };
     // Both run to the end: keeping an atom never breaks off.

@@ -23,7 +23,14 @@ pub(super) fn atoms_of_call(index: usize, part: &Part, call: &Call, original: &[
         part: index,
         range: name_range(&call.tool, raw, &stands, &whole, original),
     });
-    let arguments = leaves_of(&call.args);
+    let mut arguments = leaves_of(&call.args, ARGUMENTS_MAX + 1);
+    // All of a call that has more arguments than a person could read stands for the ones that are left out.
+    if arguments.len() > ARGUMENTS_MAX {
+        arguments.truncate(ARGUMENTS_MAX);
+        let all = call.args.to_string();
+        let range = ByteRange { start: whole.start as u64, end: whole.end as u64 };
+        atoms.push(Atom { kind: AtomKind::Argument, normal: format!("={}", brief(&all)), text: all, part: index, range });
+    }
     let places = Places::of(&arguments, raw, &stands);
     for (at, (pointer, text)) in arguments.iter().enumerate() {
         let mut locator = places.locator(at, text, original, &whole);
@@ -46,6 +53,9 @@ pub(super) fn atoms_of_call(index: usize, part: &Part, call: &Call, original: &[
         new.sort_by_key(|atom| (atom.range.start, std::cmp::Reverse(atom.range.end)));
     }
 }
+
+/// How many arguments of a call become atoms of their own.
+const ARGUMENTS_MAX: usize = 4 << 10;
 
 /// The longest value that a normal form holds in full, in bytes.
 const VALUE_BYTES_MAX: usize = 200;

@@ -200,6 +200,14 @@ fn path_chunk<'t>(
     each: Receiver<'_, 't>,
 ) -> ControlFlow<(), usize> {
     let text = scanner.text;
+    if scanner.layout == Layout::Output
+        && scanner.line
+        && let Some((to, on)) = path::context_gutter(scanner.bytes, start, end)
+        && let Some(path) = path::in_chunk(text, start, to, None)
+    {
+        each(path::found(text, path.start, path.end))?;
+        return ControlFlow::Continue(on);
+    }
     let before = start.checked_sub(1).and_then(|at| scanner.bytes.get(at)).copied();
     if let Some(path) = path::in_chunk(text, start, to, before) {
         let found = if path.is_url { path::found_url(text, path.start, path.end) } else { path::found(text, path.start, path.end) };
@@ -230,7 +238,13 @@ fn pieces<'t>(
         }
         if at > from {
             let piece = scanner.text.get(from..at).unwrap_or_default();
-            let flags = piece.bytes().filter(u8::is_ascii).fold(Flags::NONE, |flags, byte| flags.with(flag(byte)));
+            let flags = piece.bytes().fold(Flags::NONE, |flags, byte| {
+                flags.with(match byte {
+                    b':' => Flags::COLON,
+                    b',' => Flags::COMMA,
+                    _ => flag(byte),
+                })
+            });
             let to = trimmed(piece, from);
             if flags.intersects(Flags::TELLING) && to > from {
                 word(scanner, from, to, at, flags, each)?;
@@ -256,7 +270,8 @@ fn word<'t>(
         each(Found { normal: chunk.to_ascii_lowercase().into(), ..found(text, AtomKind::Identifier, start, to) })?;
         return ControlFlow::Continue(end);
     }
-    if flags.intersects(Flags::DOT) && path::is_file_name(chunk) {
+    // `console.log(` is a call.
+    if flags.intersects(Flags::DOT) && scanner.bytes.get(end) != Some(&b'(') && path::is_file_name(chunk) {
         each(path::found(text, start, to))?;
         return ControlFlow::Continue(if scanner.layout == Layout::Output && scanner.line {
             path::after_gutter(scanner.bytes, to).max(end)

@@ -18,6 +18,9 @@ const DEPTH_MAX: usize = 200;
 /// The longest pointer that is kept, in bytes.
 const POINTER_BYTES_MAX: usize = 2 << 10;
 
+/// What the leaves of a short text may take, in bytes; those of a longer one may take eight times its length.
+const LEAF_BYTES_MIN: usize = 64 << 10;
+
 struct Frame {
     /// The length of the pointer of the container itself.
     base: usize,
@@ -29,6 +32,7 @@ struct Frame {
 /// showed.
 pub(super) fn leaves(bytes: &[u8]) -> Vec<Leaf> {
     let mut found = Vec::new();
+    let mut budget = LEAF_BYTES_MIN + 8 * bytes.len();
     let mut stack: Vec<Frame> = Vec::new();
     let mut pointer = String::new();
     let mut at = 0;
@@ -71,13 +75,13 @@ pub(super) fn leaves(bytes: &[u8]) -> Vec<Leaf> {
                     }
                     b'"' => {
                         let Some(end) = end_of_string(bytes, at) else { break };
-                        keep(&mut found, &pointer, at + 1, end - 1, true);
+                        keep(&mut found, &mut budget, &pointer, at + 1, end - 1, true);
                         at = end;
                     }
                     _ => {
                         let rest = bytes.get(at..).unwrap_or_default();
                         let len = rest.iter().position(|b| b" \t\r\n,:{}[]\"".contains(b)).unwrap_or(rest.len());
-                        keep(&mut found, &pointer, at, at + len, false);
+                        keep(&mut found, &mut budget, &pointer, at, at + len, false);
                         at += len.max(1);
                     }
                 }
@@ -87,8 +91,11 @@ pub(super) fn leaves(bytes: &[u8]) -> Vec<Leaf> {
     found
 }
 
-fn keep(found: &mut Vec<Leaf>, pointer: &str, start: usize, end: usize, is_string: bool) {
-    if pointer.len() <= POINTER_BYTES_MAX {
+/// Keeps a leaf, unless its pointer or all pointers together are too long: `budget` is what they may still take.
+fn keep(found: &mut Vec<Leaf>, budget: &mut usize, pointer: &str, start: usize, end: usize, is_string: bool) {
+    let cost = pointer.len() + size_of::<Leaf>();
+    if pointer.len() <= POINTER_BYTES_MAX && cost <= *budget {
+        *budget -= cost;
         found.push(Leaf { pointer: pointer.to_owned(), start, end, is_string });
     }
 }
@@ -132,20 +139,20 @@ pub(super) fn strings(bytes: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
-/// The leaves of a JSON value, by pointer, in the order that the value keeps.
-pub(super) fn leaves_of(value: &Value) -> Vec<(String, String)> {
+/// The leaves of a JSON value, by pointer, in the order that the value keeps; no more than `most`.
+pub(super) fn leaves_of(value: &Value, most: usize) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Vec<(String, &Value)> = vec![(String::new(), value)];
-    while let Some((pointer, value)) = open.pop() {
+    while let Some((pointer, value)) = open.pop().filter(|_| found.len() < most) {
         let under = |key: &str| {
             let mut inner = pointer.clone();
             push_key(&mut inner, key);
             inner
         };
         match value {
-            Value::Object(members) => open.extend(members.iter().rev().map(|(key, value)| (under(key), value))),
+            Value::Object(members) => open.extend(members.iter().take(most).rev().map(|(key, value)| (under(key), value))),
             Value::Array(items) => {
-                open.extend(items.iter().enumerate().rev().map(|(index, value)| (under(&index.to_string()), value)));
+                open.extend(items.iter().enumerate().take(most).rev().map(|(index, value)| (under(&index.to_string()), value)));
             }
             Value::String(text) => found.push((pointer, text.clone())),
             Value::Null | Value::Bool(_) | Value::Number(_) => found.push((pointer, value.to_string())),

@@ -170,12 +170,19 @@ const ERRNO: &[&str] = &[
     "EINTR", "ENOEXEC", "ENOTSUP", "ERESOLVE", "ELIFECYCLE",
 ];
 
-/// Whether a word names a kind of error: `ValueError`, `java.io.IOException`, `ENOENT`.
+/// Whether a word names a kind of error: `ValueError`, `java.io.IOException`, `ENOENT`; not a function that
+/// handles errors, such as `NewError` or `IsError`.
 pub(super) fn is_error(word: &str) -> bool {
     if ERRNO.contains(&word) {
         return true;
     }
     let last = word.rsplit('.').next().unwrap_or(word);
+    let about_errors = |prefix: &str| {
+        last.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    };
+    if ["New", "Test", "Run", "Log", "Is", "As", "On", "Handle", "Level", "With"].iter().any(|prefix| about_errors(prefix)) || last == "NoError" {
+        return false;
+    }
     ["Error", "Exception", "Failure", "Fault"].iter().any(|end| {
         last.strip_suffix(end).is_some_and(|name| {
             name.len() >= 2

@@ -184,13 +184,26 @@ pub(super) fn is_file_name(word: &str) -> bool {
         return true;
     }
     let Some((name, ending)) = word.rsplit_once('.') else { return false };
-    let known = |ending: &str| EXTENSIONS.contains(&ending) || (ending.len() <= 6 && EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str()));
+    // `IMG.JPG` is a file, `t.Log` is a method.
+    let shouted = ending.len() <= 6 && !ending.bytes().any(|b| b.is_ascii_lowercase());
+    let known = EXTENSIONS.contains(&ending) || (shouted && EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str()));
     let stem = name.trim_start_matches('.');
     let named = !stem.is_empty()
         && stem.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | '+' | '~'))
         && stem.chars().any(char::is_alphabetic);
-    // `e.g`, `self.c`, `x.r`: one letter of an ending needs more of a name.
-    named && known(ending) && (ending.len() > 1 || (stem.len() >= 2 && !matches!(stem, "self" | "this" | "np" | "os" | "sys")))
+    // `e.g`, `x.r`: one letter of an ending needs more of a name.
+    named && known && (ending.len() > 1 || stem.len() >= 2) && !is_attribute(stem, ending)
+}
+
+/// Whether a name with a dot is rather an attribute in code: `process.env`, `console.log`, `self.db`.
+fn is_attribute(stem: &str, ending: &str) -> bool {
+    const ENDINGS: &[&str] = &["bin", "c", "cfg", "db", "diff", "env", "h", "key", "lock", "log", "mod", "out", "patch", "r", "so", "sum"];
+    const OWNERS: &[&str] = &[
+        "args", "config", "console", "context", "ctx", "e", "elem", "entry", "event", "import.meta", "item", "it", "kv", "logger", "log",
+        "math", "Math", "node", "np", "obj", "object", "options", "opts", "os", "pair", "process", "req", "request", "res", "response",
+        "row", "self", "slog", "sys", "this", "torch",
+    ];
+    ENDINGS.contains(&ending) && OWNERS.contains(&stem)
 }
 
 /// Whether the first component of a path is the name of a host.
@@ -199,6 +212,20 @@ fn is_host(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(name, top)| {
         TOPS.contains(&top) && !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.')
     })
+}
+
+/// Where in a chunk the number of a context line of grep starts: `path-12-` and what follows.
+pub(super) fn context_gutter(bytes: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+    let chunk = bytes.get(start..end)?;
+    let mut from = chunk.iter().position(|b| *b == b'.')?;
+    loop {
+        let dash = from + chunk.get(from..)?.iter().position(|b| *b == b'-')?;
+        let digits = chunk.get(dash + 1..)?.iter().take(10).take_while(|b| b.is_ascii_digit()).count();
+        if digits > 0 && chunk.get(dash + 1 + digits) == Some(&b'-') {
+            return Some((start + dash, start + dash + digits + 2));
+        }
+        from = dash + 1;
+    }
 }
 
 /// Where the scan goes on behind a path that starts a line of output: after the line number of a grep.

@@ -58,9 +58,12 @@ pub(super) fn open(text: &str, at: usize) -> Option<Range<usize>> {
             Some(at + 1..at + 1 + end)
         }
         '`' => {
-            let ticks = line.bytes().take_while(|b| *b == b'`').count();
+            if before == Some('`') {
+                return None;
+            }
             // Three or more fence a block, whose lines are scanned as they are.
-            if ticks > 2 || before == Some('`') {
+            let ticks = line.bytes().take(3).take_while(|b| *b == b'`').count();
+            if ticks > 2 {
                 return None;
             }
             let fence = line.get(..ticks)?;
