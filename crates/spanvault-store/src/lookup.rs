@@ -11,7 +11,7 @@ use spanvault_types::{Counts, Position};
 
 use crate::bytes::len_u64;
 use crate::error::{Result, StoreError, io_error};
-use crate::segment::{Cursor, Entry, Replay, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot};
+use crate::segment::{Cursor, Entry, KeyRange, Replay, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot};
 use crate::sidecar::{Sidecar, Unusable};
 use crate::store::Store;
 use crate::view::{Home, Sealed};
@@ -109,16 +109,21 @@ impl Store {
     /// # Errors
     /// Where a segment cannot be read. Frames whose event is damaged have no keys: see [`Store::damage`].
     pub fn scan(&self, prefix: &[u8]) -> Result<Vec<(Key, Position)>> {
+        let Some(range) = KeyRange::prefix(prefix) else { return Ok(Vec::new()) };
+        Ok(self.scan_range(&range)?.into_iter().map(Entry::to_pair).collect())
+    }
+
+    pub(crate) fn scan_range(&self, range: &KeyRange) -> Result<Vec<Entry>> {
         let view = self.view();
-        let mut found: Vec<Entry> = view.open.map().scan(prefix).collect();
+        let mut found: Vec<Entry> = view.open.map().scan(range).collect();
         for (segment, until) in view.sealed() {
             found.extend(self.with_index(segment, until, |index| match index {
-                Index::Sidecar(sidecar, file) => sidecar.scan(&**file, prefix),
-                Index::Scanned(map) => Ok(map.scan(prefix).collect()),
+                Index::Sidecar(sidecar, file) => sidecar.scan(&**file, range),
+                Index::Scanned(map) => Ok(map.scan(range).collect()),
             })?);
         }
         found.sort_unstable();
-        Ok(found.into_iter().map(Entry::to_pair).collect())
+        Ok(found)
     }
 
     /// The last of what [`Store::scan`] gives.
@@ -126,12 +131,13 @@ impl Store {
     /// # Errors
     /// As [`Store::scan`].
     pub fn scan_last(&self, prefix: &[u8]) -> Result<Option<(Key, Position)>> {
+        let Some(range) = KeyRange::prefix(prefix) else { return Ok(None) };
         let view = self.view();
-        let mut last = view.open.map().scan(prefix).next_back();
+        let mut last = view.open.map().scan(&range).next_back();
         for (segment, until) in view.sealed() {
             let here = self.with_index(segment, until, |index| match index {
-                Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, prefix),
-                Index::Scanned(map) => Ok(map.scan(prefix).next_back()),
+                Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, &range),
+                Index::Scanned(map) => Ok(map.scan(&range).next_back()),
             })?;
             last = last.max(here);
         }

@@ -81,6 +81,7 @@ impl Store {
             let mut map = open.map.write().unwrap_or_else(PoisonError::into_inner);
             map.slots.extend(replayed.map.slots);
             map.keys.extend(replayed.map.keys);
+            map.body_bytes += replayed.map.body_bytes;
             map.end = replayed.map.end;
         }
         self.set_tip(Cursor { next: replayed.cursor.next.max(tip.next), ..replayed.cursor });

@@ -5,10 +5,12 @@
 
 mod head;
 mod map;
+mod range;
 mod replay;
 mod scan;
 
 pub(crate) use head::{SEGMENT_HEAD_BYTES, SegmentHead};
 pub(crate) use map::{Entry, SegmentMap, ShortKey, Slot};
+pub(crate) use range::{KeyRange, first_position, table_bit};
 pub(crate) use replay::{COMMIT_KIND, Cursor, Replay, Replayed, add as add_counts, tally};
 pub(crate) use scan::{Scanned, Scanner, Step, hash_at};

@@ -19,10 +19,5 @@ const SLOT_BYTES: usize = 12;
 const KEY_BLOCK_BYTES: usize = 4096;
 const MAGIC: [u8; 8] = *b"SPANVIDX";
 const VERSION: u32 = 1;
-const FOOT_BYTES: usize = 144;
+const FOOT_BYTES: usize = 152;
 const CHECKED_BYTES: usize = FOOT_BYTES - CHECK_BYTES;
-
-/// The bit of a table in a foot.
-fn table_bit(key: &[u8]) -> u64 {
-    key.first().map_or(0, |table| 1_u64.checked_shl(u32::from(*table)).unwrap_or(1))
-}

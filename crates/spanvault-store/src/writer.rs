@@ -115,6 +115,7 @@ impl<'s> Writer<'s> {
             let mut map = open.map.write().unwrap_or_else(std::sync::PoisonError::into_inner);
             map.slots.extend(slots);
             map.end = start + batch_bytes;
+            map.body_bytes += batch.frames.iter().map(|draft| len_u64(draft.body.len())).sum::<u64>();
             for (seq, draft) in (batch.first..).zip(&batch.frames) {
                 map.keys.extend(draft.keys.iter().map(|key| Entry { key: *key, at: seq }));
             }

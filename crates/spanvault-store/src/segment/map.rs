@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use spanvault_types::key::Key;
 use spanvault_types::{Position, StoreTime};
 
+use super::range::KeyRange;
+
 /// Keys are at most this long (`spanvault_types::key`).
 pub(crate) const KEY_BYTES_MAX: usize = 41;
 
@@ -101,13 +103,15 @@ pub(crate) struct SegmentMap {
     pub(crate) first: u64,
     pub(crate) slots: Vec<Slot>,
     pub(crate) keys: BTreeSet<Entry>,
+    /// Bytes of the bodies that are in the segment.
+    pub(crate) body_bytes: u64,
     /// Where the next frame goes.
     pub(crate) end: u64,
 }
 
 impl SegmentMap {
     pub(crate) const fn new(first: u64, end: u64) -> Self {
-        Self { first, slots: Vec::new(), keys: BTreeSet::new(), end }
+        Self { first, slots: Vec::new(), keys: BTreeSet::new(), body_bytes: 0, end }
     }
 
     /// The position after the last slot.
@@ -124,23 +128,14 @@ impl SegmentMap {
         if at.checked_add(1)? == self.next() { Some(self.end) } else { self.slot(at + 1)?.offset() }
     }
 
-    pub(crate) fn scan(&self, prefix: &[u8]) -> impl DoubleEndedIterator<Item = Entry> + '_ {
-        let from = ShortKey::new(prefix).map(|key| Entry { key, at: 0 });
-        let until = successor(prefix).map(|key| Entry { key, at: 0 });
-        let range = from.map(|from| match until {
-            Some(until) => self.keys.range(from..until),
+    pub(crate) fn scan(&self, range: &KeyRange) -> impl DoubleEndedIterator<Item = Entry> + '_ {
+        let from = Entry { key: range.from, at: 0 };
+        let found = match range.until {
+            Some(until) => self.keys.range(from..Entry { key: until, at: 0 }),
             None => self.keys.range(from..),
-        });
-        range.into_iter().flatten().copied()
+        };
+        found.copied()
     }
-}
-
-/// The first key after all keys that start with `prefix`.
-pub(crate) fn successor(prefix: &[u8]) -> Option<ShortKey> {
-    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
-    let mut bytes = prefix.get(..=last)?.to_vec();
-    *bytes.last_mut()? += 1;
-    ShortKey::new(&bytes)
 }
 
 #[cfg(test)]
@@ -156,13 +151,15 @@ mod tests {
     #[test]
     fn a_scan_finds_all_keys_with_the_prefix_and_no_other() {
         let map = map(&[b"a", b"ab", b"ab\xff", b"ac", b"b", b"\xff\xff", b"\xff"]);
-        let found = |prefix: &[u8]| map.scan(prefix).map(|entry| entry.at).collect::<Vec<_>>();
+        let found = |prefix: &[u8]| {
+            let range = KeyRange::prefix(prefix).unwrap();
+            map.scan(&range).map(|entry| entry.at).collect::<Vec<_>>()
+        };
         assert_eq!(found(b"ab"), [2, 3]);
         assert_eq!(found(b"a"), [1, 2, 3, 4]);
         assert_eq!(found(b"\xff"), [7, 6]);
         assert!(found(b"ab\xff\xff").is_empty());
         assert_eq!(found(b"").len(), 7);
-        assert!(found(&[b'a'; 60]).is_empty());
-        assert_eq!(map.scan(b"a").next_back().map(|entry| entry.at), Some(4));
+        assert!(KeyRange::prefix(&[b'a'; 60]).is_none(), "no key is that long");
     }
 }

@@ -85,6 +85,12 @@ struct Draft {
     body: Option<(u64, u64, ContentHash)>,
 }
 
+impl Draft {
+    fn bare(seq: u64, offset: Option<u64>) -> Self {
+        Self { seq, offset, keys: Vec::new(), counts: Counts::default(), body: None }
+    }
+}
+
 /// Whether the log goes on after a frame.
 enum Verdict {
     GoOn,
@@ -187,13 +193,7 @@ impl<'a> Replay<'a> {
             _ => None,
         };
         let keys = whole.iter().map(key::original).collect();
-        self.batch.frames.push(Draft {
-            seq,
-            offset: Some(offset),
-            keys,
-            counts: Counts::default(),
-            body: None,
-        });
+        self.batch.frames.push(Draft { keys, body, ..Draft::bare(seq, Some(offset)) });
         if kind == COMMIT_KIND {
             self.accept(None, self.scanner.offset());
         }
@@ -208,8 +208,7 @@ impl<'a> Replay<'a> {
         let last = to.map_or(self.found.cursor.known.min(from + frames_max), |to| to - 1).max(from);
         self.note(from, last, offset, Fault::Frame);
         for seq in from..=last {
-            let counts = Counts::default();
-            self.batch.frames.push(Draft { seq, offset: None, keys: Vec::new(), counts, body: None });
+            self.batch.frames.push(Draft::bare(seq, None));
         }
         if to.is_none() {
             self.accept(None, end);
@@ -227,8 +226,7 @@ impl<'a> Replay<'a> {
             }
             self.note(at, at, offset, fault);
         }
-        let counts = Counts::default();
-        self.batch.frames.push(Draft { seq, offset: Some(offset), keys: Vec::new(), counts, body: None });
+        self.batch.frames.push(Draft::bare(seq, Some(offset)));
         self.accept(Some(commit), self.scanner.offset());
         let cursor = &mut self.found.cursor;
         cursor.chain = commit.chain;
@@ -288,6 +286,7 @@ impl<'a> Replay<'a> {
             let time =
                 commit.filter(|commit| draft.seq >= commit.first.get()).map(|commit| commit.clock.store);
             map.slots.push(slot(draft.offset, time));
+            map.body_bytes += draft.body.map_or(0, |(_offset, len, _hash)| len);
             let keys = draft.keys.iter().filter_map(|key| ShortKey::new(key));
             map.keys.extend(keys.map(|key| Entry { key, at: draft.seq }));
             if commit.is_none() {

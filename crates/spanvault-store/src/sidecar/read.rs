@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use spanvault_env::DiskFile;
 
 use super::block::{decode_keys, decode_slots, slot_block_bytes};
-use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION, table_bit};
+use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
 use crate::bytes::{Fields, len_u64};
 use crate::filter::Filter;
-use crate::segment::{Entry, ShortKey, Slot};
+use crate::segment::{Entry, KeyRange, SegmentMap, ShortKey, Slot};
 use crate::stamp::{CheckKey, Place};
 
 /// Why a sidecar is not used.
@@ -37,6 +37,8 @@ pub(crate) struct Sidecar {
     pub(crate) count: u64,
     /// Where the frames of the segment end.
     pub(crate) log_end: u64,
+    /// Bytes of the bodies that are in the segment.
+    pub(crate) body_bytes: u64,
     tables: u64,
     keys_offset: u64,
     filter_offset: u64,
@@ -83,7 +85,8 @@ impl Sidecar {
             return None;
         }
         let nonce = fields.array()?;
-        let (first, count, log_end, tables) = (fields.u64()?, fields.u64()?, fields.u64()?, fields.u64()?);
+        let (first, count, log_end) = (fields.u64()?, fields.u64()?, fields.u64()?);
+        let (body_bytes, tables) = (fields.u64()?, fields.u64()?);
         let (keys_offset, filter_offset, directory_offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
         let ordered = keys_offset <= filter_offset && filter_offset <= directory_offset;
         if fields.u64()? != foot_offset || !ordered || directory_offset > foot_offset {
@@ -95,6 +98,7 @@ impl Sidecar {
             first,
             count,
             log_end,
+            body_bytes,
             tables,
             keys_offset,
             filter_offset,
@@ -124,57 +128,55 @@ impl Sidecar {
         Ok((self.first + block_first, slots))
     }
 
-    /// Whether a scan of `prefix` can be left out, told without a read.
-    pub(crate) fn lacks_table(&self, prefix: &[u8]) -> bool {
-        self.tables & table_bit(prefix) == 0 && !prefix.is_empty()
-    }
-
-    /// All entries whose key starts with `prefix`, sorted.
-    pub(crate) fn scan(&self, file: &dyn DiskFile, prefix: &[u8]) -> Result<Vec<Entry>> {
+    /// All entries in a range of keys, sorted.
+    pub(crate) fn scan(&self, file: &dyn DiskFile, range: &KeyRange) -> Result<Vec<Entry>> {
         let mut found = Vec::new();
-        if self.lacks_table(prefix) {
-            return Ok(found);
-        }
-        let guide = self.guide(file)?;
-        if !guide.filter.may_hold(prefix) {
-            return Ok(found);
-        }
-        for block in guide.blocks.iter().skip(guide.first_block(prefix)) {
-            let past = !block.first.as_slice().starts_with(prefix) && block.first.as_slice() > prefix;
-            if past {
-                break;
-            }
+        for block in self.blocks(file, range)? {
             let entries = self.block(file, block)?;
-            found.extend(entries.into_iter().filter(|entry| entry.key.as_slice().starts_with(prefix)));
+            found.extend(entries.into_iter().filter(|entry| range.holds(entry.key.as_slice())));
         }
         Ok(found)
     }
 
-    /// The last entry whose key starts with `prefix`.
-    pub(crate) fn scan_last(&self, file: &dyn DiskFile, prefix: &[u8]) -> Result<Option<Entry>> {
-        if self.lacks_table(prefix) {
-            return Ok(None);
-        }
-        let guide = self.guide(file)?;
-        if !guide.filter.may_hold(prefix) {
-            return Ok(None);
-        }
-        let first = guide.first_block(prefix);
-        let candidates = guide
-            .blocks
-            .iter()
-            .skip(first)
-            .take_while(|block| {
-                block.first.as_slice().starts_with(prefix) || block.first.as_slice() <= prefix
-            })
-            .count();
-        for block in guide.blocks.iter().skip(first).take(candidates).rev() {
+    /// The last entry in a range of keys.
+    pub(crate) fn scan_last(&self, file: &dyn DiskFile, range: &KeyRange) -> Result<Option<Entry>> {
+        for block in self.blocks(file, range)?.iter().rev() {
             let entries = self.block(file, block)?;
-            if let Some(last) = entries.iter().rev().find(|entry| entry.key.as_slice().starts_with(prefix)) {
+            if let Some(last) = entries.iter().rev().find(|entry| range.holds(entry.key.as_slice())) {
                 return Ok(Some(*last));
             }
         }
         Ok(None)
+    }
+
+    /// The blocks that may have keys of the range; mostly none, told without a read.
+    fn blocks(&self, file: &dyn DiskFile, range: &KeyRange) -> Result<&[Block]> {
+        if self.tables & range.tables == 0 {
+            return Ok(&[]);
+        }
+        let guide = self.guide(file)?;
+        if range.probe.is_some_and(|probe| !guide.filter.may_hold(&probe)) {
+            return Ok(&[]);
+        }
+        let first = guide.blocks.partition_point(|block| block.first < range.from).saturating_sub(1);
+        let end = range.until.map_or(guide.blocks.len(), |until| {
+            guide.blocks.partition_point(|block| block.first < until)
+        });
+        Ok(guide.blocks.get(first..end).unwrap_or_default())
+    }
+
+    /// Everything that it holds.
+    pub(crate) fn load(&self, file: &dyn DiskFile) -> Result<SegmentMap> {
+        let mut map = SegmentMap::new(self.first, self.log_end);
+        map.body_bytes = self.body_bytes;
+        while map.next() < self.next() {
+            let (_first, slots) = self.slots(file, map.next())?;
+            map.slots.extend(slots);
+        }
+        for block in &self.guide(file)?.blocks {
+            map.keys.extend(self.block(file, block)?);
+        }
+        Ok(map)
     }
 
     fn block(&self, file: &dyn DiskFile, block: &Block) -> Result<Vec<Entry>> {
@@ -210,13 +212,6 @@ impl Sidecar {
             offset = offset.checked_add(len)?;
         }
         (offset == self.filter_offset).then_some(Guide { filter, blocks })
-    }
-}
-
-impl Guide {
-    /// The first block that may hold keys that start with `prefix`.
-    fn first_block(&self, prefix: &[u8]) -> usize {
-        self.blocks.partition_point(|block| block.first.as_slice() < prefix).saturating_sub(1)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Writes a sidecar.
 
 use super::block::{encode_keys, encode_slots};
-use super::{FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION, table_bit};
+use super::{FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
 use crate::bytes::{len_u64, put_varint};
 use crate::filter::Filter;
-use crate::segment::{SegmentHead, SegmentMap};
+use crate::segment::{SegmentHead, SegmentMap, table_bit};
 use crate::stamp::{CheckKey, Place};
 
 /// The bytes of the sidecar of a segment.
@@ -28,7 +28,7 @@ pub(crate) fn encode(map: &SegmentMap, head: &SegmentHead, key: &CheckKey) -> Ve
         out.extend_from_slice(&block);
     }
     for entry in &map.keys {
-        tables |= table_bit(entry.key.as_slice());
+        tables |= entry.key.as_slice().first().map_or(0, |table| table_bit(*table));
     }
 
     let filter = Filter::of(map.keys.iter().map(|entry| entry.key.as_slice()));
@@ -51,6 +51,7 @@ pub(crate) fn encode(map: &SegmentMap, head: &SegmentHead, key: &CheckKey) -> Ve
         map.first,
         len_u64(map.slots.len()),
         map.end,
+        map.body_bytes,
         tables,
         keys_offset,
         filter_offset,

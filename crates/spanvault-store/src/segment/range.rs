@@ -1,0 +1,54 @@
+//! Which keys a look-up wants.
+
+use spanvault_types::key::{Table, key};
+use spanvault_types::{Position, key as keys};
+
+use super::map::ShortKey;
+use crate::filter::Probe;
+
+/// A stretch of keys, and what tells that a segment has none of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyRange {
+    pub(crate) from: ShortKey,
+    /// The first key behind the stretch; `None`: there is none.
+    pub(crate) until: Option<ShortKey>,
+    /// The tables that it touches, by bit.
+    pub(crate) tables: u64,
+    pub(crate) probe: Option<Probe>,
+}
+
+impl KeyRange {
+    /// All keys that start with `prefix`; `None` where no key is that long.
+    pub(crate) fn prefix(prefix: &[u8]) -> Option<Self> {
+        let tables = prefix.first().map_or(u64::MAX, |table| table_bit(*table));
+        Some(Self { from: ShortKey::new(prefix)?, until: successor(prefix), tables, probe: Probe::of(prefix) })
+    }
+
+    /// The keys of `table` whose first field lies between two positions; the second is not among them.
+    pub(crate) fn positions(table: Table, first: u64, until: u64) -> Option<Self> {
+        let at = |seq| ShortKey::new(&key(table, &[Position::new(seq)]));
+        Some(Self { from: at(first)?, until: Some(at(until)?), tables: table_bit(table as u8), probe: None })
+    }
+
+    pub(crate) fn holds(&self, key: &[u8]) -> bool {
+        self.from.as_slice() <= key && self.until.is_none_or(|until| key < until.as_slice())
+    }
+}
+
+/// The bit of a table in a set of tables.
+pub(crate) fn table_bit(table: u8) -> u64 {
+    1_u64.checked_shl(u32::from(table)).unwrap_or(1)
+}
+
+/// The first key after all keys that start with `prefix`.
+fn successor(prefix: &[u8]) -> Option<ShortKey> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut bytes = prefix.get(..=last)?.to_vec();
+    *bytes.last_mut()? += 1;
+    ShortKey::new(&bytes)
+}
+
+/// The position that stands first in a key.
+pub(crate) fn first_position(key: &ShortKey) -> Option<u64> {
+    keys::field(key.as_slice(), 0).map(Position::get)
+}
