@@ -12,7 +12,8 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 use spanvault_env::{Disk, OpenMode, RealDisk};
 
-use crate::{Applied, IndexError, stamp};
+use crate::IndexError;
+use crate::stamp::{self, Stamp};
 
 /// The note of a clean close, beside sled's files: the stamp, then its BLAKE3.
 const NOTE: &str = "closed";
@@ -42,7 +43,7 @@ pub(crate) fn make(dir: &Path) -> Result<(), IndexError> {
 }
 
 /// Takes the note of a clean close away, durably, and reads it. One that does not read is no note.
-pub(crate) fn take_note(dir: &Path) -> Result<Option<Applied>, IndexError> {
+pub(crate) fn take_note(dir: &Path) -> Result<Option<Stamp>, IndexError> {
     let path = dir.join(NOTE);
     let note = match read_note(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -55,9 +56,9 @@ pub(crate) fn take_note(dir: &Path) -> Result<Option<Applied>, IndexError> {
 }
 
 /// Makes everything in `dir` durable, then leaves the note of a clean close, durable too.
-pub(crate) fn seal(dir: &Path, applied: &Applied) -> Result<(), IndexError> {
+pub(crate) fn seal(dir: &Path, stamp: &Stamp) -> Result<(), IndexError> {
     sync_all(dir).map_err(failed("sync"))?;
-    let mut bytes = stamp::encode(applied);
+    let mut bytes = stamp::encode(stamp);
     bytes.extend_from_slice(blake3::hash(&bytes).as_bytes());
     write_note(dir, &bytes).map_err(failed("note the close of"))
 }
@@ -139,7 +140,7 @@ fn walk(dir: &Path, visit: impl Fn(&Path, bool) -> io::Result<()>) -> io::Result
     dirs.iter().rev().try_for_each(|dir| visit(dir, true))
 }
 
-fn read_note(path: &Path) -> io::Result<Option<Applied>> {
+fn read_note(path: &Path) -> io::Result<Option<Stamp>> {
     let mut bytes = [0; NOTE_BYTES_MAX];
     let len = RealDisk.open(path, OpenMode::Read)?.read_at(&mut bytes, 0)?;
     let note = bytes.get(..len).and_then(<[u8]>::split_last_chunk::<HASH_BYTES>);

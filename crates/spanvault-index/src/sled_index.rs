@@ -10,13 +10,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use crate::{Applied, Entry, Index, IndexError, entry, files, stamp};
+use crate::stamp::{self, Stamp};
+use crate::{Applied, Entry, Index, IndexError, entry, files};
 
 /// What sled may hold in memory, in bytes. It takes this for a hint.
 const CACHE_BYTES: u64 = 32 << 20;
 
 /// The most entries in one batch: a larger one makes sled slower, not faster.
 const BATCH_ENTRIES_MAX: usize = 1_000;
+
+/// How often garbage is collected after a batch.
+const COLLECT_ROUNDS: usize = 4;
 
 /// Where the stamp stands: in table 0, which has no entries. Nothing else is in that table.
 const STAMP_KEY: [u8; 1] = [0];
@@ -30,7 +34,7 @@ pub struct SledIndex {
     /// `None` after a failure.
     db: RwLock<Option<sled::Db>>,
     /// Held while entries are applied, so that there is one writer.
-    applied: Mutex<Applied>,
+    stamp: Mutex<Stamp>,
 }
 
 impl SledIndex {
@@ -47,17 +51,16 @@ impl SledIndex {
     }
 
     /// Opens what is in `dir`, and reads its stamp. That it opens says nothing about what it holds.
-    pub(crate) fn open(dir: &Path) -> Result<(Self, Option<Applied>), IndexError> {
+    pub(crate) fn open(dir: &Path) -> Result<(Self, Option<Stamp>), IndexError> {
         files::wait_until_released(dir)?;
         let (db, stamp) = contained("open", || {
-            let config = sled::Config::new().path(dir).cache_capacity(CACHE_BYTES).flush_every_ms(None);
-            let db = config.open().map_err(engine("open"))?;
+            let db = open_engine(dir)?;
             let stamp = db.get(STAMP_KEY).map_err(engine("open"))?;
             Ok((db, stamp))
         })?;
         let stamp = stamp.and_then(|bytes| stamp::decode(&bytes));
-        let applied = Mutex::new(stamp.unwrap_or_default());
-        let index = Self { dir: dir.to_owned(), db: RwLock::new(Some(db)), applied };
+        let current = Mutex::new(stamp.unwrap_or_default());
+        let index = Self { dir: dir.to_owned(), db: RwLock::new(Some(db)), stamp: current };
         files::make_private(dir)?;
         Ok((index, stamp))
     }
@@ -66,6 +69,21 @@ impl SledIndex {
     /// machine.
     pub(crate) fn hand_over(&self) -> Result<(), IndexError> {
         self.with_db("flush", |db| db.flush().map(|_bytes| ()).map_err(engine("flush")))
+    }
+
+    /// Counts the entries that lead to a position up to the applied one. Others are there where a process was
+    /// killed between two batches.
+    pub(crate) fn count_entries(&self) -> Result<u64, IndexError> {
+        let applied = self.applied().position;
+        self.with_db("read", |db| {
+            let mut count = 0;
+            for item in db.range(entry::start(b"", None)..) {
+                let (key, value) = item.map_err(engine("read"))?;
+                let (_key, position) = decode(&key, &value)?;
+                count += u64::from(position <= applied);
+            }
+            Ok(count)
+        })
     }
 
     fn with_db<T>(
@@ -94,22 +112,26 @@ impl SledIndex {
         self.db.write().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn writing(&self) -> MutexGuard<'_, Applied> {
-        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writing(&self) -> MutexGuard<'_, Stamp> {
+        self.stamp.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Index for SledIndex {
     fn applied(&self) -> Applied {
-        *self.writing()
+        self.writing().applied
     }
 
     fn apply(&self, entries: &[Entry], applied: Applied) -> Result<(), IndexError> {
         entry::check(entries)?;
-        let stamp = stamp::encode(&applied);
         let mut sorted: Vec<_> = entries.iter().map(|entry| (entry::encode(entry), entry.1)).collect();
         sorted.sort_unstable();
+        sorted.dedup();
         let mut current = self.writing();
+        // Entries up to the position applied before are counted already.
+        let new = sorted.iter().filter(|(_key, position)| *position > current.applied.position).count();
+        let stamp = Stamp { applied, entries: current.entries.saturating_add(new as u64) };
+        let stamp_bytes = stamp::encode(&stamp);
         self.with_db("write", |db| {
             let mut batches = sorted.chunks(BATCH_ENTRIES_MAX).peekable();
             loop {
@@ -120,15 +142,16 @@ impl Index for SledIndex {
                 // The stamp stands in the batch of the last entries that it covers: sled keeps all of it or nothing.
                 let is_last = batches.peek().is_none();
                 if is_last {
-                    batch.insert(&STAMP_KEY, stamp.as_slice());
+                    batch.insert(&STAMP_KEY, stamp_bytes.as_slice());
                 }
                 db.apply_batch(batch).map_err(engine("write"))?;
+                collect_garbage();
                 if is_last {
                     return Ok(());
                 }
             }
         })?;
-        *current = applied;
+        *current = stamp;
         Ok(())
     }
 
@@ -141,11 +164,7 @@ impl Index for SledIndex {
                     break;
                 }
                 if entry::matches(&key, prefix) {
-                    let entry = entry::decode(&key).ok_or(IndexError::Entry)?;
-                    if entry.1.get().to_be_bytes() != *value {
-                        return Err(IndexError::Entry);
-                    }
-                    entries.push(entry);
+                    entries.push(decode(&key, &value)?);
                 }
             }
             Ok(entries)
@@ -153,7 +172,7 @@ impl Index for SledIndex {
     }
 
     fn clear(&self) -> Result<(), IndexError> {
-        let mut applied = self.writing();
+        let mut stamp = self.writing();
         let mut slot = self.db.write().unwrap_or_else(PoisonError::into_inner);
         // Whether or not the old engine can still be closed, its files are no longer wanted.
         if let Some(old) = slot.take() {
@@ -161,22 +180,22 @@ impl Index for SledIndex {
         }
         let fresh = Self::create(&self.dir)?;
         *slot = fresh.take();
-        *applied = Applied::default();
+        *stamp = Stamp::default();
         Ok(())
     }
 
     fn close(self: Box<Self>) -> Result<Applied, IndexError> {
-        let applied = self.applied();
+        let stamp = *self.writing();
         let db = self.take().ok_or(IndexError::Broken)?;
-        contained("close", || {
-            let flushed = db.flush().map(|_bytes| ()).map_err(engine("close"));
-            drop(db);
-            flushed
-        })?;
+        shut(db)?;
+        files::wait_until_released(&self.dir)?;
+        // sled skips over a damaged record that it meets for the first time, and reports one that it has met before.
+        // So it meets them all once more while they are sound.
+        shut(contained("close", || open_engine(&self.dir))?)?;
         files::wait_until_released(&self.dir)?;
         files::make_private(&self.dir)?;
-        files::seal(&self.dir, &applied)?;
-        Ok(applied)
+        files::seal(&self.dir, &stamp)?;
+        Ok(stamp.applied)
     }
 }
 
@@ -195,12 +214,40 @@ impl fmt::Debug for SledIndex {
     }
 }
 
+fn open_engine(dir: &Path) -> Result<sled::Db, IndexError> {
+    let config = sled::Config::new().path(dir).cache_capacity(CACHE_BYTES).flush_every_ms(None);
+    config.open().map_err(engine("open"))
+}
+
+fn shut(db: sled::Db) -> Result<(), IndexError> {
+    contained("close", || {
+        let flushed = db.flush().map(|_bytes| ()).map_err(engine("close"));
+        drop(db);
+        flushed
+    })
+}
+
 fn drop_contained(db: sled::Db) {
     // Nothing rests on what the destructor writes: an index that was not closed is judged by its stamp.
     let _dropped = contained("close", || {
         drop(db);
         Ok(())
     });
+}
+
+/// Frees what sled replaced in a batch. It leaves that to the garbage collector of `crossbeam-epoch`, which wakes
+/// every 128 calls, and a batch is one call: without this, a million entries take a gigabyte.
+fn collect_garbage() {
+    for _round in 0..COLLECT_ROUNDS {
+        crossbeam_epoch::pin().flush();
+    }
+}
+
+/// Reads an entry, whose position stands in its key and in its value.
+fn decode(key: &[u8], value: &[u8]) -> Result<Entry, IndexError> {
+    entry::decode(key)
+        .filter(|(_key, position)| position.get().to_be_bytes() == *value)
+        .ok_or(IndexError::Entry)
 }
 
 /// Calls sled and turns a panic into an error.
@@ -226,5 +273,36 @@ fn engine(doing: &'static str) -> impl Fn(sled::Error) -> IndexError {
         | sled::Error::Unsupported(_)
         | sled::Error::ReportableBug(_)
         | sled::Error::Corruption { .. } => IndexError::Engine { doing, source: Box::new(error) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e2_a_panic_of_the_engine_is_an_error_and_the_engine_is_not_called_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = SledIndex::create(&dir.path().join("index")).unwrap();
+        let result: Result<(), _> = index.with_db("read", |_db| panic!("page {} is gone", 7));
+        match result {
+            Err(IndexError::Panicked { doing: "read", message }) => assert_eq!(message, "page 7 is gone"),
+            other => panic!("{other:?}"),
+        }
+        assert!(matches!(index.scan(b"", 1), Err(IndexError::Broken)));
+        assert!(matches!(index.apply(&[], Applied::NOTHING), Err(IndexError::Broken)));
+        index.clear().unwrap();
+        assert_eq!(index.scan(b"", 1).unwrap(), []);
+        assert!(matches!(contained::<()>("open", || panic!("no words")), Err(IndexError::Panicked { .. })));
+    }
+
+    #[test]
+    fn a_broken_index_does_not_close_as_if_it_were_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index");
+        let index = SledIndex::create(&path).unwrap();
+        index.give_up();
+        assert!(matches!(Box::new(index).close(), Err(IndexError::Broken)));
+        assert_eq!(files::take_note(&path).unwrap(), None);
     }
 }
