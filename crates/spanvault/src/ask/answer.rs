@@ -10,6 +10,9 @@ use super::query::Scope;
 /// The most pieces of evidence, and the most unseen or opaque spans, that one answer lists.
 pub(super) const LISTED_MAX: usize = 1000;
 
+/// The most matches whose evidence is listed where it is only asked whether there is one.
+pub(super) const EXAMPLES_MAX: usize = 20;
+
 /// What is known about a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {

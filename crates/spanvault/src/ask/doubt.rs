@@ -26,7 +26,7 @@ impl Doubt {
     }
 }
 
-/// Doubts in source order, bounded: of too many, the newest stay and the others are counted.
+/// Doubts in source order, bounded: of too many, the first stay and the others are only counted.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
     kept: VecDeque<(u64, Doubt)>,
@@ -36,10 +36,9 @@ pub(super) struct Doubts {
 
 impl Doubts {
     pub(super) fn push(&mut self, doubt: Doubt) {
-        if self.kept.len() == LISTED_MAX {
-            self.kept.pop_front();
+        if self.kept.len() < LISTED_MAX {
+            self.kept.push_back((self.count, doubt));
         }
-        self.kept.push_back((self.count, doubt));
         self.count += 1;
     }
 

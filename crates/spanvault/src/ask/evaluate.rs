@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::answer::Answer;
 use super::coverage::Ledger;
 use super::error::AskError;
-use super::find::{self, Ground};
+use super::find_calls::find_calls;
+use super::find_text::TextSearch;
+use super::ground::Ground;
 use super::originals::{AskSpan, Originals, Transcript, Within};
 use super::plan::{Finder, Plan};
 use super::query::Query;
@@ -107,11 +109,12 @@ impl Evaluation {
         }
         let ground = Ground { reading, standings: &standings, transcript: self.transcripts };
         for (search, seeker) in self.plan.searches.iter().zip(&mut self.seekers) {
-            let get = &self.plan.get;
+            let getter = &self.plan.get;
             match &search.finder {
-                Finder::Calls(filter) => find::calls(filter, get, ground, seeker),
+                Finder::Calls(filter) => find_calls(filter, getter, ground, seeker),
                 Finder::Text(filter) => {
-                    find::text(filter, get, search.pick, ground, originals, seeker, &mut self.ledger)?;
+                    let text = TextSearch { filter, getter, pick: search.pick, ground, originals };
+                    text.run(seeker, &mut self.ledger)?;
                 }
             }
         }

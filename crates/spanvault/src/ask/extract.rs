@@ -15,9 +15,7 @@ use super::get::{Get, JsonPlace};
 use super::plan::Getter;
 use super::reading::{CallAnswer, ReadCall, Reading, Slot};
 use super::seek::Extracted;
-
-/// The most different values that are shown where a question does not say which one it means.
-const VALUES_MAX: usize = 20;
+use super::settle::VALUES_MAX;
 
 /// What `getter` asks for of a call, and where in the text of the result it stands.
 pub(super) fn extract(
@@ -84,7 +82,7 @@ pub(super) fn doubts_about(reading: &Reading, unseen: &[usize]) -> impl Iterator
         let span = reading.spans.get(*at)?;
         Some(match reading.slot(*at)? {
             Slot::Unseen { reason, tombstone } => Doubt::unseen(span, *reason, *tombstone),
-            Slot::Seen(_) | Slot::Skipped => Doubt::of(span, MissingReason::Missing),
+            Slot::Seen(_) | Slot::NoConversation | Slot::Skipped => Doubt::of(span, MissingReason::Missing),
         })
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use spanvault_types::{ByteRange, Encoding};
+use spanvault_types::{ByteRange, Encoding, Part};
 
 /// What is known of the place of a proof before the bytes are read.
 #[derive(Debug, Clone)]
@@ -20,6 +20,17 @@ pub(super) enum Place {
 }
 
 impl Place {
+    /// A stretch of `text`, the decoded text of `part`.
+    pub(super) fn decoded(part: &Part, range: Range<usize>, text: &str) -> Self {
+        let words = text.get(range.clone()).unwrap_or_default().to_owned();
+        Self::Decoded { part: part.range, encoding: part.encoding, range: Some(range), words }
+    }
+
+    /// Words that stand somewhere in `part`.
+    pub(super) fn somewhere_in(part: &Part, words: &str) -> Self {
+        Self::Decoded { part: part.range, encoding: part.encoding, range: None, words: words.to_owned() }
+    }
+
     /// The bytes, as closely as they can be told: where the words cannot be found again, the whole part.
     pub(super) fn resolve(&self, original: Option<&[u8]>) -> ByteRange {
         match self {

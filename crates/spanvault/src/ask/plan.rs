@@ -125,9 +125,18 @@ fn pick(query: &Query) -> Result<Pick, QueryError> {
     }
 }
 
+/// How far from the end can be counted: so many matches are held at once.
+const FROM_END_MAX: i64 = 1000;
+
 fn ordinal(field: &str, nth: i64) -> Result<NonZeroI64, QueryError> {
-    NonZeroI64::new(nth)
-        .ok_or_else(|| QueryError::field(field, "0 is no ordinal: 1 is the first, -1 the last"))
+    match NonZeroI64::new(nth) {
+        None => Err(QueryError::field(field, "0 is no ordinal: 1 is the first, -1 the last")),
+        Some(_) if nth < -FROM_END_MAX => Err(QueryError::field(
+            field,
+            format!("more than {FROM_END_MAX} from the end; count from the start"),
+        )),
+        Some(ordinal) => Ok(ordinal),
+    }
 }
 
 /// Refuses a `get` or `nth` that makes no sense for what is to be found.

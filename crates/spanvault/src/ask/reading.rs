@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use spanvault_evidence::{At, CallEffect, FateReading, pair};
-use spanvault_types::{Call, Outcome, Part, PartBody, Position, SpanContent};
+use spanvault_types::{Call, Outcome, Part, PartBody, Position, SpanContent, SpanKind};
 
 use super::kinds::{PartKind, may_hold};
 use super::originals::{AskSpan, Originals, Sight, UnseenReason};
@@ -29,6 +29,8 @@ pub(super) enum Slot {
         reason: UnseenReason,
         tombstone: Option<Position>,
     },
+    /// It is a record of the runtime that holds neither words nor calls.
+    NoConversation,
     /// Nobody wanted to look.
     Skipped,
 }
@@ -63,6 +65,9 @@ impl Reading {
         let slots = spans
             .iter()
             .map(|span| {
+                if span.kind == SpanKind::Meta {
+                    return Ok(Slot::NoConversation);
+                }
                 if !wanted(span) {
                     return Ok(Slot::Skipped);
                 }
@@ -87,7 +92,7 @@ impl Reading {
     pub(super) fn part(&self, at: At) -> Option<&Part> {
         match self.slots.get(at.span)? {
             Slot::Seen(content) => content.parts.get(at.part),
-            Slot::Unseen { .. } | Slot::Skipped => None,
+            Slot::Unseen { .. } | Slot::NoConversation | Slot::Skipped => None,
         }
     }
 
@@ -118,7 +123,7 @@ impl Reading {
             .zip(&blanks)
             .map(|(slot, blank)| match slot {
                 Slot::Seen(content) => content,
-                Slot::Unseen { .. } | Slot::Skipped => blank,
+                Slot::Unseen { .. } | Slot::NoConversation | Slot::Skipped => blank,
             })
             .collect();
         let unseen: Vec<usize> = self
@@ -145,25 +150,26 @@ impl Reading {
     /// Those of `unseen`, spans that may hold calls and results, that could make the pairing of `call` with `result`
     /// wrong.
     ///
-    /// A result that names its call could only be another's if a call of the same id stood between. A call without a
-    /// result has none only if no unseen span after it can hold one. A pairing by order is moved by any unseen call
-    /// or result before it; and where results name no calls, a result may have been given to the wrong call.
+    /// A result that names its call and follows it could only be another's if a call of the same id, or that call's
+    /// own result, stood between. Anything else rests on the whole record: a call has no result only if none is
+    /// unseen, and a pairing by order, or with a result that came early, is moved by any unseen call or result.
     fn rivals(&self, call: At, result: Option<At>, unseen: &[usize]) -> Vec<usize> {
         let id = self.call(call).and_then(|call| call.id.as_ref());
-        let (after, before) = match result {
-            Some(at)
-                if id.is_some() && self.outcome(at).is_some_and(|outcome| outcome.call_id.as_ref() == id) =>
-            {
-                (Some(call.span), at.span)
-            }
-            Some(at) => (None, at.span),
-            None if id.is_some() => (Some(call.span), usize::MAX),
-            None => (None, usize::MAX),
+        let answers_by_id = |at: At| {
+            id.is_some()
+                && at > call
+                && self.outcome(at).is_some_and(|outcome| outcome.call_id.as_ref() == id)
         };
+        let between = match result {
+            Some(at) if answers_by_id(at) => call.span + 1..at.span,
+            Some(_) | None => 0..usize::MAX,
+        };
+        let first = unseen.partition_point(|at| *at < between.start);
         unseen
             .iter()
+            .skip(first)
             .copied()
-            .filter(|at| after.is_none_or(|after| *at > after) && *at < before)
+            .take_while(|at| between.contains(at))
             .take(CANDIDATES_MAX)
             .collect()
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde_json::Value;
 use spanvault_types::Position;
 
-use super::answer::LISTED_MAX;
+use super::answer::{EXAMPLES_MAX, LISTED_MAX};
 use super::doubt::{Doubt, Doubts};
 use super::equality::json_equal;
 use super::get::Get;
@@ -72,6 +72,8 @@ pub(super) struct Seeker {
     pick: Pick,
     /// Whether something is gathered from every hit.
     gathers: bool,
+    /// The most hits that are kept where all or the only one are asked for.
+    kept_max: usize,
     hits: u64,
     kept: VecDeque<Kept>,
     doubts: Doubts,
@@ -92,7 +94,7 @@ pub(super) struct Sought {
     pub(super) pick: Pick,
     /// How many were found; where the n-th from the start was asked for, at most n.
     pub(super) hits: u64,
-    /// In source order: of all or the only one the first [`LISTED_MAX`], otherwise those that were picked.
+    /// In source order: of all or the only one the first few, otherwise those that were picked.
     pub(super) kept: Vec<Hit>,
     /// Those that could change the answer.
     pub(super) doubts: Doubts,
@@ -108,6 +110,7 @@ impl Seeker {
         Self {
             pick,
             gathers: matches!(get, Get::Paths | Get::Spans) || get.is_of_text(),
+            kept_max: if *get == Get::Exists { EXAMPLES_MAX } else { LISTED_MAX },
             hits: 0,
             kept: VecDeque::new(),
             doubts: Doubts::default(),
@@ -124,7 +127,7 @@ impl Seeker {
         match self.pick {
             Pick::All | Pick::Only => {
                 self.hits += 1;
-                let room = self.kept.len() < LISTED_MAX;
+                let room = self.kept.len() < self.kept_max;
                 if !room && !self.gathers {
                     return;
                 }

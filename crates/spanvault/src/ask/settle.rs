@@ -3,16 +3,20 @@
 use serde_json::Value;
 use spanvault_types::Position;
 
-use super::answer::{Answer, Evidence, LISTED_MAX, Missing, MissingReason, Verdict, range_of, span_id};
+use super::answer::{Answer, Evidence, Missing, MissingReason, Verdict, range_of, span_id};
 use super::coverage::Ledger;
 use super::doubt::{Doubts, Listed, missing};
+use super::equality::json_equal;
 use super::get::Get;
-use super::originals::Originals;
+use super::originals::{AskSpan, Originals};
 use super::plan::{Pick, Plan};
 use super::seek::{Exhibit, Extracted, Hit, Sought};
 
 /// The most spans that are named as those that an ambiguous question may mean.
 const AMBIGUOUS_MAX: usize = 100;
+
+/// The most different values that are shown where a question does not say which one it means.
+pub(super) const VALUES_MAX: usize = 20;
 
 /// An answer before its evidence is looked up.
 struct Draft {
@@ -68,8 +72,9 @@ pub(super) fn settle<O: Originals + ?Sized>(
     let complete = listed.missing.is_empty() && listed.opaque.is_empty() && listed.left_off == 0;
     listed.missing.extend(draft.ambiguous);
     let mut evidence = Vec::new();
+    let mut held = Held::default();
     for exhibit in draft.proof.iter().flat_map(|hit| &hit.proof) {
-        let shown = show(exhibit, originals)?;
+        let shown = held.show(exhibit, originals)?;
         if evidence.last() != Some(&shown) {
             evidence.push(shown);
         }
@@ -84,23 +89,44 @@ pub(super) fn settle<O: Originals + ?Sized>(
     })
 }
 
-fn show<O: Originals + ?Sized>(exhibit: &Exhibit, originals: &O) -> Result<Evidence, O::Error> {
-    let span = &exhibit.span;
-    let bytes = if exhibit.place.needs_bytes() { originals.bytes(span)? } else { None };
-    Ok(Evidence {
-        span: span_id(span.span),
-        hash: span.hash.to_string(),
-        source: span.source.to_string(),
-        record: span.record.to_string(),
-        index: span.index,
-        range: range_of(exhibit.place.resolve(bytes.as_deref())),
-    })
+/// The bytes of the last original that a place was looked up in.
+#[derive(Default)]
+struct Held(Option<(Position, Option<Vec<u8>>)>);
+
+impl Held {
+    fn show<O: Originals + ?Sized>(
+        &mut self,
+        exhibit: &Exhibit,
+        originals: &O,
+    ) -> Result<Evidence, O::Error> {
+        let span = &exhibit.span;
+        let bytes = if exhibit.place.needs_bytes() { self.bytes(span, originals)? } else { None };
+        Ok(Evidence {
+            span: span_id(span.span),
+            hash: span.hash.to_string(),
+            source: span.source.to_string(),
+            record: span.record.to_string(),
+            index: span.index,
+            range: range_of(exhibit.place.resolve(bytes)),
+        })
+    }
+
+    fn bytes<O: Originals + ?Sized>(
+        &mut self,
+        span: &AskSpan,
+        originals: &O,
+    ) -> Result<Option<&[u8]>, O::Error> {
+        if self.0.as_ref().is_none_or(|(held, _bytes)| *held != span.original) {
+            self.0 = Some((span.original, originals.bytes(span)?));
+        }
+        Ok(self.0.as_ref().and_then(|(_held, bytes)| bytes.as_deref()))
+    }
 }
 
 fn single(get: &Get, sought: Sought) -> Draft {
     let found = sought.is_found();
     let left_off = match sought.pick {
-        Pick::All | Pick::Only => sought.hits.saturating_sub(LISTED_MAX as u64),
+        Pick::All | Pick::Only => sought.hits - sought.kept.len() as u64,
         Pick::Nth(_) | Pick::Ends => 0,
     };
     let draft = match get {
@@ -113,7 +139,8 @@ fn single(get: &Get, sought: Sought) -> Draft {
         Get::Spans => Draft::unless_doubtful(found, ids(&sought.spans), sought.kept, sought.doubts),
         Get::Paths => {
             let paths: Vec<String> = sought.paths.into_iter().collect();
-            Draft::unless_doubtful(!paths.is_empty(), paths, sought.kept, sought.doubts)
+            let proof = if paths.is_empty() { Vec::new() } else { sought.kept };
+            Draft::unless_doubtful(!paths.is_empty(), paths, proof, sought.doubts)
         }
         Get::Quote | Get::Value if sought.pick == Pick::Only => words(sought),
         Get::Args
@@ -137,13 +164,10 @@ fn ids(spans: &[Position]) -> Vec<String> {
 
 /// Words that were asked for without saying which: all that were found must be the same.
 fn words(sought: Sought) -> Draft {
-    let values: Vec<Value> = sought.kept.iter().filter_map(|hit| value_of(&hit.extracted)).collect();
     if sought.values_differ {
-        let mut distinct = values;
-        distinct.dedup();
-        return Draft::ambiguous(distinct.into(), sought.kept, vec![sought.doubts]);
+        return Draft::ambiguous(values_of(&sought.kept), sought.kept, vec![sought.doubts]);
     }
-    let value = values.into_iter().next().unwrap_or_default();
+    let value = sought.kept.first().and_then(|hit| value_of(&hit.extracted)).unwrap_or_default();
     Draft::unless_doubtful(!sought.kept.is_empty(), value, sought.kept, sought.doubts)
 }
 
@@ -153,8 +177,7 @@ fn one(sought: Sought) -> Draft {
         return Draft::unless_doubtful(false, Value::Null, Vec::new(), sought.doubts);
     }
     if sought.pick == Pick::Only && sought.hits > 1 {
-        let values: Vec<Value> = sought.kept.iter().filter_map(|hit| value_of(&hit.extracted)).collect();
-        return Draft::ambiguous(values.into(), sought.kept, vec![sought.doubts]);
+        return Draft::ambiguous(values_of(&sought.kept), sought.kept, vec![sought.doubts]);
     }
     let mut doubts = sought.doubts;
     let extracted = sought.kept.first().map(|hit| hit.extracted.clone());
@@ -169,6 +192,17 @@ fn one(sought: Sought) -> Draft {
             Draft::new(Verdict::Insufficient, known, sought.kept, vec![doubts])
         }
     }
+}
+
+/// The different values of some hits, as far as they were read, in source order.
+fn values_of(hits: &[Hit]) -> Value {
+    let mut distinct: Vec<Value> = Vec::new();
+    for value in hits.iter().filter_map(|hit| value_of(&hit.extracted)) {
+        if distinct.len() < VALUES_MAX && !distinct.iter().any(|known| json_equal(known, &value)) {
+            distinct.push(value);
+        }
+    }
+    distinct.into()
 }
 
 fn value_of(extracted: &Extracted) -> Option<Value> {

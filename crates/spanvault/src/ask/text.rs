@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::Value;
 use spanvault_types::PartBody;
 
@@ -24,8 +25,8 @@ enum Searcher {
     Contains(memmem::Finder<'static>),
     Regex {
         pattern: Regex,
-        /// Whether it can match only at an end of a text, so that what it finds depends on where a text ends.
-        anchored: bool,
+        /// Whether what it finds depends on where a text begins and ends, or on how its lines were joined.
+        elsewhere: bool,
     },
     QuoteAfter {
         anchor: memmem::Finder<'static>,
@@ -106,26 +107,40 @@ impl TextFilter {
         }
     }
 
-    /// Looks for the words in bytes that were never parsed: as they stand, and with JSON escapes resolved.
+    /// Looks for the words in bytes that were never parsed: as they stand, and with escapes resolved.
     ///
-    /// Words that stand inside any string of a JSON record stand in its bytes when the escapes are resolved; so
-    /// their absence there is proof, except for patterns that depend on where a text begins or ends.
+    /// Words that stand inside a string of a JSON record, or of a JSON text inside such a string, stand in its bytes
+    /// when escapes are resolved once for each level. So their absence there is proof, but not where they may span
+    /// lines, because parsing joins blocks by line ends, nor where a pattern asks where a text begins or ends.
     pub(super) fn search_bytes(&self, bytes: &[u8]) -> ByteSearch {
-        let text = String::from_utf8_lossy(bytes);
-        if self.occurs_in(&text) {
-            return ByteSearch::Found;
-        }
-        if text.contains('\\') && self.occurs_in(&resolve_escapes(&text)) {
-            return ByteSearch::Found;
-        }
-        match &self.searcher {
-            Searcher::Regex { anchored: true, .. } => ByteSearch::Unclear,
-            Searcher::Regex { .. } | Searcher::Contains(_) | Searcher::QuoteAfter { .. } => {
-                ByteSearch::NotThere
+        let mut text = String::from_utf8_lossy(bytes);
+        for _level in 0..=ESCAPE_LEVELS_MAX {
+            if self.occurs_in(&text) {
+                return ByteSearch::Found;
             }
+            if !text.contains('\\') {
+                return self.unless_joined(&text);
+            }
+            text = resolve_escapes(&text).into();
         }
+        ByteSearch::Unclear
+    }
+
+    /// What not to have found the words in a text without escapes says.
+    fn unless_joined(&self, text: &str) -> ByteSearch {
+        let unclear = match &self.searcher {
+            Searcher::Contains(words) => words.needle().contains(&b'\n'),
+            Searcher::Regex { elsewhere, .. } => *elsewhere,
+            Searcher::QuoteAfter { anchor, .. } => {
+                anchor.needle().contains(&b'\n') || anchor.find(text.as_bytes()).is_some()
+            }
+        };
+        if unclear { ByteSearch::Unclear } else { ByteSearch::NotThere }
     }
 }
+
+/// How many levels of JSON inside JSON strings are looked through in bytes that were never parsed.
+const ESCAPE_LEVELS_MAX: usize = 4;
 
 impl Searcher {
     fn new(words: &Words) -> Result<Self, QueryError> {
@@ -143,15 +158,14 @@ impl Searcher {
                 let pattern = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build();
                 let pattern =
                     pattern.map_err(|error| QueryError::field("text.icontains", error.to_string()))?;
-                Ok(Self::Regex { pattern, anchored: false })
+                Ok(Self::Regex { pattern, elsewhere: text.contains('\n') })
             }
             Words::Regex(text) => {
                 given("regex", text)?;
                 let pattern =
                     Regex::new(text).map_err(|error| QueryError::field("text.regex", error.to_string()))?;
-                let anchored = regex_syntax::parse(text)
-                    .map_or(true, |syntax| syntax.properties().look_set().contains_anchor());
-                Ok(Self::Regex { pattern, anchored })
+                let elsewhere = regex_syntax::parse(text).map_or(true, |syntax| depends_on_place(&syntax));
+                Ok(Self::Regex { pattern, elsewhere })
             }
             Words::QuoteAfter { anchor, quote } => {
                 given("after", anchor)?;
@@ -161,6 +175,40 @@ impl Searcher {
             }
         }
     }
+}
+
+/// Whether a pattern asks where a text begins or ends, or can match a line end.
+fn depends_on_place(pattern: &Hir) -> bool {
+    let mut pending = vec![pattern];
+    while let Some(part) = pending.pop() {
+        let place = match part.kind() {
+            HirKind::Empty => false,
+            HirKind::Literal(literal) => literal.0.contains(&b'\n'),
+            HirKind::Class(Class::Unicode(class)) => {
+                class.ranges().iter().any(|range| range.start() <= '\n' && '\n' <= range.end())
+            }
+            HirKind::Class(Class::Bytes(class)) => {
+                class.ranges().iter().any(|range| range.start() <= b'\n' && b'\n' <= range.end())
+            }
+            HirKind::Look(_) => part.properties().look_set().contains_anchor(),
+            HirKind::Repetition(repetition) => {
+                pending.push(&repetition.sub);
+                false
+            }
+            HirKind::Capture(capture) => {
+                pending.push(&capture.sub);
+                false
+            }
+            HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+                pending.extend(parts);
+                false
+            }
+        };
+        if place {
+            return true;
+        }
+    }
+    false
 }
 
 /// The strings of a part that a search looks at. Of a call: its tool, and the names and values of its arguments.
