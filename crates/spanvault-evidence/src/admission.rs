@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use spanvault_types::AdmissionFault;
 
+use crate::excuse::without_excuses;
 use crate::{AtomKind, SpanText, atoms, atoms_of_text, source_text, tokens_of_bytes, tokens_of_span};
 
 /// An admitted text.
@@ -34,7 +35,9 @@ pub fn admit(text: &str, sources: &SummarySources<'_>) -> Result<Admission, Admi
     if !text.chars().any(char::is_alphanumeric) {
         return Err(AdmissionFault::Empty);
     }
-    if is_error_message(text) {
+    let whole = source_text(sources.spans, sources.summaries);
+    let rest = without_excuses(text);
+    if rest.as_ref().is_some_and(|rest| !shares_detail(rest, &whole, sources)) {
         return Err(AdmissionFault::ErrorMessage);
     }
     let summaries = sources.summaries.iter().map(|summary| tokens_of_bytes(summary.len() as u64));
@@ -42,118 +45,10 @@ pub fn admit(text: &str, sources: &SummarySources<'_>) -> Result<Admission, Admi
     if tokens_of_bytes(text.len() as u64) > tokens {
         return Err(AdmissionFault::LargerThanSources);
     }
-    let whole = source_text(sources.spans, sources.summaries);
     if !shares_detail(text, &whole, sources) {
         return Err(AdmissionFault::Unrelated);
     }
     Ok(Admission { degraded: is_prefix(text, &whole, sources) })
-}
-
-/// How long a text may be and still be taken for nothing but an error message or an excuse, in bytes. A real
-/// summary of that length exists, but it does not begin with an error.
-const MESSAGE_BYTES_MAX: usize = 600;
-
-fn is_error_message(text: &str) -> bool {
-    let said = text.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '{' | '['));
-    let lower: String =
-        said.chars().take(MESSAGE_BYTES_MAX).collect::<String>().to_lowercase().replace('’', "'");
-    let head = lower.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '{');
-    let first_line = head.lines().next().unwrap_or("");
-    let heads = [
-        "error",
-        "exception",
-        "traceback",
-        "fatal",
-        "panic",
-        "api error",
-        "internal error",
-        "internal server error",
-        "failed to ",
-        "failure:",
-        "timeout",
-        "timed out",
-        "rate limit",
-        "429",
-        "500 ",
-        "502 ",
-        "503 ",
-        "504 ",
-        "overloaded",
-        "request failed",
-        "{\"error\"",
-        "{\"type\":\"error\"",
-        "{ \"error\"",
-        "invalid api key",
-        "unauthorized",
-        "nonetype",
-        "none",
-        "null",
-        "undefined",
-        "nan",
-    ];
-    // A bracketed component that names itself: "[Compactor] failed: …".
-    let component = head.split_once(']').is_some_and(|(name, rest)| {
-        name.len() < 40
-            && !name.contains(char::is_whitespace)
-            && ["failed", "error", "exception", "timed out", ": failed", ": error"]
-                .iter()
-                .any(|word| rest.trim_start().starts_with(word))
-    });
-    let named_error = first_line.split_once(':').is_some_and(|(name, _)| {
-        let name = name.trim();
-        !name.contains(char::is_whitespace) && (name.ends_with("error") || name.ends_with("exception"))
-    });
-    let begins = heads.iter().any(|error| begins_with_word(head, error));
-    if text.len() <= MESSAGE_BYTES_MAX && (component || named_error || begins) {
-        return true;
-    }
-    let excuses = [
-        "i don't see any",
-        "i do not see any",
-        "no events provided",
-        "no events were provided",
-        "any events provided",
-        "no conversation provided",
-        "no messages provided",
-        "no content provided",
-        "no text provided",
-        "no transcript provided",
-        "nothing to summarize",
-        "nothing to summarise",
-        "no content to summar",
-        "cannot summar",
-        "can't summar",
-        "unable to summar",
-        "unable to generate a summary",
-        "failed to generate",
-        "failed to summar",
-        "please provide the",
-        "please share the",
-        "you haven't provided",
-        "you have not provided",
-        "haven't shared",
-        "as an ai",
-        "i'm sorry, but i",
-        "i am sorry, but i",
-        "i cannot assist",
-        "i can't assist",
-        "object has no attribute",
-        "'nonetype'",
-        "maximum context length",
-        "context_length_exceeded",
-        "rate limit exceeded",
-        "insufficient_quota",
-        "connection error",
-        "connection refused",
-        "max retries exceeded",
-    ];
-    text.len() <= MESSAGE_BYTES_MAX && excuses.iter().any(|excuse| lower.contains(excuse))
-}
-
-fn begins_with_word(text: &str, word: &str) -> bool {
-    text.strip_prefix(word).is_some_and(|rest| {
-        word.ends_with(|c: char| !c.is_alphanumeric()) || !rest.starts_with(char::is_alphanumeric)
-    })
 }
 
 /// Whether the text says anything that its sources say: a detail, or enough of their words.

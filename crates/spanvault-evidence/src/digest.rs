@@ -160,7 +160,7 @@ pub(crate) fn mark_line(
                 paired.and_then(|paired| Some(call_line(call_of(spans, paired)?, &paired.effect, 100)));
             negative_line(negative.kind, &call.unwrap_or_default(), &negative.words)
         }
-        CarriedKind::Reference => format!("from here: {}", tail(&mark.words, 200)),
+        CarriedKind::Reference => format!("reference: {}", tail(&mark.words, 200)),
     }
 }
 
@@ -175,9 +175,10 @@ fn further(input: &DigestInput<'_>) -> Vec<String> {
     let calls: Vec<_> =
         input.reading.calls.iter().filter(|paired| covered.contains(&paired.call.span)).collect();
     let mut lines = changes(input, &calls);
-    let (named, returned) = named_and_returned(input, &calls);
-    lines.extend(packed("named", &named));
-    lines.extend(packed("returned", &returned));
+    let details = Details::of(input, &calls);
+    lines.extend(packed("named", &details.named.most_often_first()));
+    lines.extend(packed("returned", &details.returned.most_often_first()));
+    lines.extend(details.only_read.line());
     lines
 }
 
@@ -249,43 +250,71 @@ fn fates(change: &Change) -> String {
 /// A detail with how often it was named and where first.
 type Named = (String, usize, Position);
 
-/// Paths and identifiers that the user or the agent named, most often first; and identifiers and amounts that
-/// side effects returned.
-fn named_and_returned(input: &DigestInput<'_>, calls: &[&PairedCall]) -> (Vec<Named>, Vec<Named>) {
-    let results: HashSet<_> = calls
-        .iter()
-        .filter(|paired| matches!(paired.effect.effect, Effect::Mutates | Effect::External))
-        .filter_map(|paired| paired.result)
-        .collect();
-    let mut named = Tally::default();
-    let mut returned = Tally::default();
-    for &span in input.covered {
-        let (Some(text), Some(position)) = (input.spans.get(span), input.positions.get(span)) else {
-            continue;
-        };
-        for atom in atoms(text.content, text.original) {
-            let Some(part) = text.content.parts.get(atom.part) else { continue };
-            let speaks = matches!(text.content.role, Role::User | Role::Assistant);
-            match &part.body {
-                PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) if speaks => {
-                    if matches!(atom.kind, AtomKind::Path | AtomKind::Url | AtomKind::Identifier) {
-                        named.count(&atom, *position);
-                    }
+/// The details of the covered spans, by who states them.
+#[derive(Default)]
+struct Details {
+    /// Paths and identifiers that the user or the agent named.
+    named: Tally,
+    /// Identifiers and amounts that side effects returned.
+    returned: Tally,
+    /// What stands in the output of reading calls alone.
+    only_read: OnlyRead,
+}
+
+impl Details {
+    fn of(input: &DigestInput<'_>, calls: &[&PairedCall]) -> Self {
+        let changing =
+            |paired: &&&PairedCall| matches!(paired.effect.effect, Effect::Mutates | Effect::External);
+        let changed: HashSet<_> = calls.iter().filter(changing).filter_map(|paired| paired.result).collect();
+        let mut details = Self::default();
+        for &span in input.covered {
+            let (Some(text), Some(position)) = (input.spans.get(span), input.positions.get(span)) else {
+                continue;
+            };
+            for atom in atoms(text.content, text.original) {
+                let Some(part) = text.content.parts.get(atom.part) else { continue };
+                let here = crate::At { span, part: atom.part };
+                let result = matches!(part.body, PartBody::Result(_));
+                let returned = result && changed.contains(&here);
+                details.only_read.see(&atom, result && !returned);
+                let by_people = matches!(text.content.role, Role::User | Role::Assistant)
+                    && matches!(part.body, PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_));
+                if by_people && matches!(atom.kind, AtomKind::Path | AtomKind::Url | AtomKind::Identifier) {
+                    details.named.count(&atom, *position);
+                } else if returned && (atom.kind == AtomKind::Identifier || is_amount(&atom)) {
+                    details.returned.count(&atom, *position);
                 }
-                PartBody::Result(_) if results.contains(&crate::At { span, part: atom.part }) => {
-                    if atom.kind == AtomKind::Identifier || is_amount(&atom) {
-                        returned.count(&atom, *position);
-                    }
-                }
-                PartBody::Text(_)
-                | PartBody::Thinking(_)
-                | PartBody::Summary(_)
-                | PartBody::Call(_)
-                | PartBody::Result(_) => {}
             }
         }
+        details
     }
-    (named.most_often_first(), returned.most_often_first())
+}
+
+/// Details, and whether each stands in the output of reading calls alone.
+#[derive(Default)]
+struct OnlyRead(HashMap<(AtomKind, String), bool>);
+
+impl OnlyRead {
+    fn see(&mut self, atom: &Atom, read: bool) {
+        if !matches!(
+            atom.kind,
+            AtomKind::Call | AtomKind::Argument | AtomKind::Negation | AtomKind::NullResult
+        ) {
+            self.0.entry((atom.kind, atom.normal.clone())).and_modify(|only| *only &= read).or_insert(read);
+        }
+    }
+
+    /// How many there are of each kind.
+    fn line(&self) -> Option<String> {
+        let count = |kind: AtomKind| self.0.iter().filter(|((of, _), only)| *of == kind && **only).count();
+        let counts: Vec<_> = AtomKind::ALL
+            .into_iter()
+            .map(|kind| (kind, count(kind)))
+            .filter(|(_, count)| *count > 0)
+            .map(|(kind, count)| format!("{} {count}", kind.as_str()))
+            .collect();
+        (!counts.is_empty()).then(|| format!("only in what was read: {}", counts.join(", ")))
+    }
 }
 
 /// A number with a currency.
@@ -340,23 +369,12 @@ fn write_times(said: &mut String, times: usize) {
 
 /// How much stands behind the summary and how much of it the text says.
 fn counts_line(input: &DigestInput<'_>) -> String {
-    let total: u64 = input.manifest.fidelity().iter().map(|fidelity| fidelity.total).sum();
-    let kept: u64 = input.manifest.fidelity().iter().map(|fidelity| fidelity.kept).sum();
-    let kinds: Vec<_> =
-        [AtomKind::Call, AtomKind::Path, AtomKind::Identifier, AtomKind::Number, AtomKind::NullResult]
-            .into_iter()
-            .filter_map(|kind| {
-                let omitted = input.manifest.omitted(kind);
-                (omitted > 0).then(|| format!("{} {omitted}", kind.as_str()))
-            })
-            .collect();
-    let spans = input.covered.len();
-    let dropped = total - kept;
+    let fidelity = input.manifest.fidelity();
+    let total: u64 = fidelity.iter().map(|fidelity| fidelity.total).sum();
+    let kept: u64 = fidelity.iter().map(|fidelity| fidelity.kept).sum();
     let percent = (kept * 100).checked_div(total).unwrap_or(100);
-    format!(
-        "{spans} spans; {dropped} of {total} details not in this text ({}), fidelity {percent} %",
-        if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") }
-    )
+    let spans = input.covered.len();
+    format!("{spans} spans; {} of {total} details not in this text, fidelity {percent} %", total - kept)
 }
 
 #[cfg(test)]

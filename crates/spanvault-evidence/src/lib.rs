@@ -14,6 +14,7 @@ mod cue;
 mod denial;
 mod digest;
 mod effect;
+mod excuse;
 mod fate;
 mod ledger;
 mod line;

@@ -31,7 +31,8 @@ pub fn summarize(
     for summary in summaries {
         add(&mut text, &format!("Before: {}", short(summary, budget / 3 / summaries.len())), budget);
     }
-    let asked: Vec<_> = covered.iter().filter_map(|at| said_by(spans.get(*at)?, Role::User)).collect();
+    let asked = covered.iter().filter_map(|at| said_by(spans.get(*at)?, Role::User));
+    let asked: Vec<_> = asked.filter(|text| !is_markup(text)).collect();
     if let Some(first) = asked.first() {
         add(&mut text, &format!("Asked: {}", short(first, budget / 4)), budget);
     }
@@ -74,6 +75,11 @@ fn said_by<'a>(span: &SpanText<'a>, role: Role) -> Option<&'a str> {
         PartBody::Text(text) | PartBody::Summary(text) => Some(text.trim()).filter(|text| !text.is_empty()),
         PartBody::Thinking(_) | PartBody::Call(_) | PartBody::Result(_) => None,
     })
+}
+
+/// What a runtime wrote in the user's name: the tags of a command, the note of an interrupt.
+fn is_markup(text: &str) -> bool {
+    text.starts_with('<') || text.starts_with("[Request interrupted")
 }
 
 fn any_words<'a>(spans: &[SpanText<'a>], covered: &[usize]) -> Option<&'a str> {

@@ -64,6 +64,8 @@ fn a_summary_that_tells_of_errors_is_admitted() {
         "The first write of /etc/app/conf.yaml failed with an error; the second one worked.",
         "Errors in the application's YAML were configured away.",
         "No error came up while the application was configured.",
+        "Asked: I'm sorry, but I have no invoice number. Told: the application is configured.",
+        "Timeout of the application raised in /etc/app/conf.yaml.",
     ] {
         assert_eq!(admitted(text), Ok(Admission { degraded: false }), "{text}");
     }

@@ -39,7 +39,7 @@ fn the_story_of_the_vague_summary_the_digest_names_the_file_that_the_text_does_n
     let lines = lines(&session, 0, "wrote configuration");
     assert!(lines.contains(&"changed: /etc/app/conf.yaml: succeeded (s102)".to_owned()), "{lines:#?}");
     assert!(lines.last().unwrap().starts_with("4 spans; "), "{lines:#?}");
-    assert!(lines.last().unwrap().ends_with("expand: spanvault expand m900"), "{lines:#?}");
+    assert!(lines.last().unwrap().ends_with("spanvault expand m900"), "{lines:#?}");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn what_must_not_be_lost_comes_first_promises_then_negatives_then_references() {
             "open: I'll rotate the key `prod_key_7` afterwards. (s101)",
             "found nothing: Grep \"old_key_3\" in /srv (s103)",
             "failed: Bash `terraform apply`: Error: no credentials (s105)",
-            "from here: /srv/state-9.json (s107)",
+            "reference: /srv/state-9.json (s107)",
         ],
         "{lines:#?}"
     );
@@ -101,6 +101,17 @@ fn what_people_named_most_often_stands_before_what_they_named_once() {
         lines[0].starts_with("named: INV-2025-08-44719 ×2 (s101), INV-2025-08-00001 (s102)"),
         "{lines:#?}"
     );
+}
+
+#[test]
+fn what_side_effects_returned_is_named_and_what_was_only_read_is_counted() {
+    let session = Session::new()
+        .calls("book_flight", json!({"to": "Paris"}))
+        .gets("{\"reservation\": \"RES-2025-771\", \"charged\": \"$481.50\"}")
+        .runs("cat /var/log/a.log", "ORD-2025-100 ORD-2025-101 /tmp/x.log");
+    let lines = lines(&session, 0, "booked");
+    assert!(lines.contains(&"returned: $481.50 (s102), RES-2025-771 (s102)".to_owned()), "{lines:#?}");
+    assert!(lines.contains(&"only in what was read: path 1, identifier 2".to_owned()), "{lines:#?}");
 }
 
 #[test]
