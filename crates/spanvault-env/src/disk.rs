@@ -40,7 +40,8 @@ pub trait Disk: Debug + Send + Sync {
     /// What the file system says. A directory that exists is fine.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// Lists a directory, sorted by name.
+    /// Lists a directory, sorted by name. A link to a directory is followed here, and only here. Names that are not
+    /// UTF-8 are shown with replacement characters, so what they name cannot be opened by them.
     ///
     /// # Errors
     /// What the file system says.
@@ -142,3 +143,6 @@ pub enum LockError {
     #[error("lock the vault")]
     Io(#[from] io::Error),
 }
+
+#[cfg(test)]
+mod tests;

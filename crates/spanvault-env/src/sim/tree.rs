@@ -125,8 +125,8 @@ impl Tree {
     }
 
     pub(super) fn rename(&mut self, from: &Path, to: &Path) -> Result<(), Errno> {
-        let ino = self.find(from)?;
         let (from_place, to_place) = (self.place(from)?, self.place(to)?);
+        let ino = self.find(from)?;
         if from_place == to_place {
             return Ok(());
         }
