@@ -3,6 +3,8 @@
 //! Answers come from the log alone. The index may say where to look; what it says is verified there, and what it
 //! does not know is looked for in the sidecars before anything is called absent (E4).
 
+use std::path::Path;
+
 use spanvault_store::{Frame, Store, Whereabouts};
 use spanvault_types::key::{self, Key, Table};
 use spanvault_types::{
@@ -116,13 +118,19 @@ impl Vault {
         Ok(None)
     }
 
-    /// The sources whose path is `path`, or ends with it in whole components.
+    /// The sources whose path is `path`, or ends with it in whole components; where there is none, the source of the
+    /// file that `path` leads to from here.
     pub(crate) fn find_sources(&self, path: &str) -> Result<Vec<Position>> {
         let mut found = Vec::new();
         for at in self.positions(&key::key(Table::Source, &[]))? {
             if is_path_suffix(&self.source_at(at)?.path, path) {
                 found.push(at);
             }
+        }
+        if found.is_empty()
+            && let Ok(absolute) = self.options.env.disk.canonical(Path::new(path))
+        {
+            found.extend(self.source_of_path(&absolute.to_string_lossy())?);
         }
         Ok(found)
     }
