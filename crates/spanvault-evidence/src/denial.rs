@@ -25,9 +25,8 @@ fn is_denial(words: &[Word]) -> bool {
                 at + 1 < words.len() && !idle.contains(&next(1))
             }
             "never" | "nothing" | "none" | "cannot" | "neither" | "nor" | "nobody" | "nowhere" | "unable"
-            | "doesnt" | "without" => true,
-            "missing" | "absent" | "nonexistent" | "non-existent" | "unavailable" | "undefined"
-            | "impossible" => true,
+            | "doesnt" | "without" | "missing" | "absent" | "nonexistent" | "non-existent"
+            | "unavailable" | "undefined" | "impossible" => true,
             "fails" | "failed" => !matches!(before, "no" | "zero" | "0" | "if" | "when"),
             "failing" | "failure" | "failures" => {
                 !matches!(before, "no" | "zero" | "0" | "if" | "when" | "the" | "fixed" | "any" | "on")

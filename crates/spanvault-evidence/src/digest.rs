@@ -5,7 +5,6 @@
 //! expands the rest.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt::Write as _;
 
 use spanvault_types::{Carried, CarriedKind, Part, PartBody, Position, Role};
 
@@ -96,13 +95,11 @@ pub fn digest(input: &DigestInput<'_>) -> Result<Digest, DigestTooLong> {
     }
     let most = bytes.saturating_add(usize::try_from(input.budget).unwrap_or(usize::MAX).saturating_mul(4));
     let most = most.min(usize::try_from(DIGEST_TOKENS_MAX * 4).unwrap_or(usize::MAX));
-    let mut more = 0;
-    for line in further(input) {
-        if more == DIGEST_LINES_MAX || bytes + line.len() + 1 > most {
+    for line in further(input).into_iter().take(DIGEST_LINES_MAX) {
+        bytes += line.len() + 1;
+        if bytes > most {
             break;
         }
-        bytes += line.len() + 1;
-        more += 1;
         lines.push(line);
     }
     Ok(Digest { lines, counts, carried })
@@ -344,11 +341,8 @@ const PACKED_LINES: usize = 3;
 fn packed(verb: &str, details: &[Named]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (words, times, at) in details {
-        let mut said = tail(words, 100);
-        if *times > 1 {
-            write_times(&mut said, *times);
-        }
-        said.push_str(&format!(" ({})", pointer(*at)));
+        let often = if *times > 1 { format!(" ×{times}") } else { String::new() };
+        let said = format!("{}{often} ({})", tail(words, 100), pointer(*at));
         let room = lines.last().is_some_and(|line| line.len() + said.len() + 2 <= PACKED_BYTES);
         match lines.last_mut() {
             Some(line) if room => {
@@ -360,11 +354,6 @@ fn packed(verb: &str, details: &[Named]) -> Vec<String> {
     }
     lines.truncate(PACKED_LINES);
     lines
-}
-
-fn write_times(said: &mut String, times: usize) {
-    let written = write!(said, " ×{times}");
-    debug_assert!(written.is_ok(), "writing to a string does not fail");
 }
 
 /// How much stands behind the summary and how much of it the text says.

@@ -28,6 +28,7 @@ mod pending;
 mod place;
 mod promise;
 mod prose;
+mod reader;
 mod reading;
 mod request;
 mod summarize;

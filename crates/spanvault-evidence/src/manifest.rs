@@ -155,6 +155,12 @@ fn put(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value.to_le_bytes()[0]);
 }
 
+/// The lengths of a [`Change`], or that there is none.
+enum Lengths {
+    Same,
+    Changed { head: usize, middle: usize, tail: usize },
+}
+
 struct Columns<'a> {
     rest: &'a [u8],
 }
@@ -195,16 +201,16 @@ impl<'a> Columns<'a> {
             }
             normals.push(normal);
         }
-        let changes = (0..count).map(|_| self.change()).collect::<Option<Vec<_>>>()?;
+        let changes = (0..count).map(|_| self.lengths()).collect::<Option<Vec<_>>>()?;
         let mut texts = Vec::with_capacity(count);
         for (normal, change) in normals.iter().zip(changes) {
             texts.push(match change {
-                Some((head, tail, middle)) => {
+                Lengths::Changed { head, middle, tail } => {
                     let before = normal.get(..head)?;
                     let after = normal.get(normal.len().checked_sub(tail)?..)?;
                     Some([before, self.text(middle)?, after].concat())
                 }
-                None => None,
+                Lengths::Same => None,
             });
         }
         for (normal, text) in normals.into_iter().zip(texts) {
@@ -215,12 +221,12 @@ impl<'a> Columns<'a> {
         Some(())
     }
 
-    /// The lengths of the head, the tail and the middle of a text; `None` where it is its normal form.
-    fn change(&mut self) -> Option<Option<(usize, usize, usize)>> {
-        let Some(head) = self.length()?.checked_sub(1) else { return Some(None) };
+    /// What a text has in common with its normal form.
+    fn lengths(&mut self) -> Option<Lengths> {
+        let Some(head) = self.length()?.checked_sub(1) else { return Some(Lengths::Same) };
         let (tail, middle) = (self.length()?, self.length()?);
         let length = head.checked_add(tail)?.checked_add(middle)?;
-        (length <= NAME_BYTES_MAX).then_some(Some((head, tail, middle)))
+        (length <= NAME_BYTES_MAX).then_some(Lengths::Changed { head, middle, tail })
     }
 
     fn number(&mut self) -> Option<u64> {

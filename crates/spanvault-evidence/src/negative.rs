@@ -122,8 +122,8 @@ pub(crate) fn result_is_negative(call: Option<(&Call, &PairedCall)>, outcome: &O
     short && crate::denial::denies(&outcome.text)
 }
 
-/// Finds the part of a call or result.
-pub(crate) fn call_at<'a>(part: Option<&'a Part>) -> Option<&'a Call> {
+/// The call that a part is, where it is one.
+pub(crate) fn call_at(part: Option<&Part>) -> Option<&Call> {
     match &part?.body {
         PartBody::Call(call) => Some(call),
         PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Result(_) => None,

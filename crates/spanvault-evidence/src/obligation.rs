@@ -8,7 +8,7 @@ use spanvault_types::{ByteRange, Call, Part, PartBody, Role, SpanContent};
 
 use crate::pending::pending_items;
 use crate::place::Places;
-use crate::promise::{Promise, promises};
+use crate::promise::{Extent, Promise, promises};
 use crate::verb::{Acts, ObligationKind};
 use crate::{CallEffect, Effect};
 
@@ -79,14 +79,19 @@ impl Here {
     /// The promises of a text that are not done inside the same span.
     fn owed(&self, text: &str) -> Vec<Promise> {
         let promises = promises(text);
-        let begins = promises.iter().any(|promise| promise.begins);
+        let begins = promises.iter().any(|promise| promise.extent == Extent::Beginning);
         promises.into_iter().filter(|promise| !self.does(promise, text, begins)).collect()
     }
 
     fn does(&self, promise: &Promise, text: &str, begins: bool) -> bool {
         let said = &text[promise.range.clone()];
         // "I'll start by …" leaves the other promises of the span for later.
-        if self.acts.meets(promise.acts) && (promise.begins || !begins) {
+        let at_once = match promise.extent {
+            Extent::Whole => !begins,
+            Extent::Beginning => true,
+            Extent::Plan => false,
+        };
+        if at_once && self.acts.meets(promise.acts) {
             return true;
         }
         let telling = promise.acts.meets(Acts::SPEAK.and(Acts::THINK));

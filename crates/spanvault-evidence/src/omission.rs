@@ -152,7 +152,8 @@ impl Manifest {
         for atom in sources {
             let normal = bounded(&atom.normal);
             let said = said.contains(&(atom.kind, normal.as_str()));
-            if !said && !self.find(atom.kind, &atom.normal).is_some_and(|detail| !detail.kept) {
+            let omitted = || self.find(atom.kind, &atom.normal).is_some_and(|detail| !detail.kept);
+            if !(said || omitted()) {
                 missing.insert((atom.kind, normal));
             }
         }

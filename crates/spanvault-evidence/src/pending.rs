@@ -101,19 +101,18 @@ fn section(text: &str, rest: Range<usize>, lines: &mut Lines<'_>, found: &mut Ve
             lines.at = before;
             return;
         }
-        match level {
-            Some(level) if indent > level => {}
-            Some(_) if item => push(text, line, found),
-            Some(_) => {}
-            None if item => {
-                level = Some(indent);
-                push(text, line, found);
-            }
-            None if !paragraph_over => {
-                push(text, line, found);
-                paragraph_over = true;
-            }
-            None => {}
+        // What is nested under an item belongs to it; without a list the first line is the item.
+        let owed = match level {
+            Some(level) => item && indent <= level,
+            None => item || !paragraph_over,
+        };
+        if item {
+            level.get_or_insert(indent);
+        } else {
+            paragraph_over = true;
+        }
+        if owed {
+            push(text, line, found);
         }
     }
 }
@@ -159,8 +158,8 @@ pub(crate) fn acts_of_item(item: &str) -> Acts {
             }
             Some(Verb::Opens) if !matches!(word.lower.as_str(), "and" | "then" | "to") => {}
             _ => {
-                expects = matches!(word.lower.as_str(), "and" | "then" | "to" | "need" | "needs")
-                    || (expects && strongest.is_none())
+                let joins = matches!(word.lower.as_str(), "and" | "then" | "to" | "need" | "needs");
+                expects = joins || (expects && strongest.is_none());
             }
         }
     }

@@ -14,8 +14,8 @@ pub(crate) struct Promise {
     pub(crate) range: Range<usize>,
     /// What would carry it out.
     pub(crate) acts: Acts,
-    /// Whether it says that it is only a beginning ("I'll start by …").
-    pub(crate) begins: bool,
+    /// How much of what is to be done it speaks of.
+    pub(crate) extent: Extent,
     /// Where its sentence ends.
     sentence_end: usize,
     /// Whether more words of the same text follow its sentence.
@@ -24,10 +24,28 @@ pub(crate) struct Promise {
     pub(crate) asks_later: bool,
 }
 
+/// How much of what is to be done a promise speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    Whole,
+    /// Only the beginning ("I'll start by …").
+    Beginning,
+    /// A list of several steps, which one call does not do.
+    Plan,
+}
+
 impl Promise {
     /// A promise of `acts` in the words `range`, of which no more is known.
     pub(crate) const fn of(range: Range<usize>, acts: Acts) -> Self {
-        Self { sentence_end: range.end, range, acts, begins: false, words_follow: false, asks_later: false }
+        Self {
+            sentence_end: range.end,
+            range,
+            acts,
+            extent: Extent::Whole,
+            words_follow: false,
+            asks_later: false,
+        }
     }
 }
 
@@ -37,8 +55,16 @@ const PROMISES_MAX: usize = 4096;
 /// The promises of an agent's text, in order.
 pub(crate) fn promises(text: &str) -> Vec<Promise> {
     let mut last_question = 0;
+    let mut steps = 0;
     let mut found: Vec<Promise> = Vec::new();
     for sentence in sentences(text) {
+        if sentence.starts_line {
+            steps = if sentence.item { steps + 1 } else { 0 };
+        }
+        let headed = |promise: &&mut Promise| text[..promise.sentence_end].ends_with([':', '：']);
+        if let Some(last) = found.last_mut().filter(|_| steps == 2).filter(headed) {
+            last.extent = Extent::Plan;
+        }
         if asks(&text[sentence.range.clone()]) {
             last_question = sentence.range.start;
         }
@@ -102,7 +128,8 @@ fn in_sentence(text: &str, sentence: &Sentence, found: &mut Vec<Promise>) {
         };
         end_before(text, found.get_mut(from..), words[at].range.start);
         let first = Promise::of(words[at].range.start..sentence.range.end, act.acts);
-        found.push(Promise { begins: act.begins, ..first });
+        let extent = if act.begins { Extent::Beginning } else { Extent::Whole };
+        found.push(Promise { extent, ..first });
         at = act.verb + 1;
         if let Some((next, acts)) = second_act(&words, at, act.acts) {
             let start = words[next].range.start;

@@ -44,6 +44,8 @@ pub fn summarize(
         add(&mut text, &format!("Done: {}.", acts.join(", ")), budget);
     }
     let told = covered.iter().rev().find_map(|at| said_by(spans.get(*at)?, Role::Assistant));
+    let told =
+        told.map(|told| told.split("```").next().filter(|words| !words.trim().is_empty()).unwrap_or(told));
     if let Some(told) = told.or_else(|| text.is_empty().then(|| any_words(spans, covered)).flatten()) {
         let room = budget.saturating_sub(text.len() + 7);
         if room > 16 {
@@ -58,11 +60,7 @@ fn add(text: &mut String, line: &str, budget: usize) {
         text.push('\n');
     }
     let room = budget.saturating_sub(text.len());
-    if line.len() <= room {
-        text.push_str(line)
-    } else {
-        text.push_str(&short(line, room))
-    }
+    text.push_str(&if line.len() <= room { line.to_owned() } else { short(line, room) });
     let kept = text.trim_end().len();
     text.truncate(kept);
 }
@@ -85,10 +83,10 @@ fn is_markup(text: &str) -> bool {
 fn any_words<'a>(spans: &[SpanText<'a>], covered: &[usize]) -> Option<&'a str> {
     let parts = covered.iter().filter_map(|at| spans.get(*at)).flat_map(|span| &span.content.parts);
     parts
-        .filter_map(|part| match &part.body {
-            PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => Some(text.trim()),
-            PartBody::Result(outcome) => Some(outcome.text.trim()),
-            PartBody::Call(call) => Some(call.tool.as_str()),
+        .map(|part| match &part.body {
+            PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => text.trim(),
+            PartBody::Result(outcome) => outcome.text.trim(),
+            PartBody::Call(call) => call.tool.as_str(),
         })
         .find(|text| !text.is_empty())
 }
@@ -115,16 +113,13 @@ fn acts(reading: &SessionReading, spans: &[SpanText<'_>], covered: &[usize]) -> 
     let mut tools: Vec<_> = by_tool.into_iter().collect();
     tools.sort_by_key(|(_, tool)| (!tool.changes, std::cmp::Reverse(tool.times)));
     let line = |(name, tool): (&str, Tool)| {
-        let mut said = format!("{} ×{}", short(name, 40), tool.times);
+        let said = format!("{} ×{}", short(name, 40), tool.times);
         let ends: Vec<_> = [(tool.failed, "failed"), (tool.unknown, "unanswered")]
             .into_iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, end)| format!("{count} {end}"))
             .collect();
-        if !ends.is_empty() {
-            said.push_str(&format!(" ({})", ends.join(", ")));
-        }
-        said
+        if ends.is_empty() { said } else { format!("{said} ({})", ends.join(", ")) }
     };
     tools.into_iter().take(8).map(line).collect()
 }

@@ -1,5 +1,7 @@
 use serde_json::json;
 
+use spanvault_types::EvidentialClass;
+
 use super::*;
 use crate::NegativeKind;
 use crate::ObligationKind::{self, Change, Look, Run, Speak};
@@ -51,6 +53,15 @@ fn what_is_done_inside_the_same_span_is_not_owed() {
     let session =
         Session::new().says("Let me fix it:").calls("Read", json!({"file_path": "/a"})).joined().gets("x");
     assert_eq!(opens(&session, 0), [("Let me fix it:".to_owned(), Change, None)]);
+}
+
+#[test]
+fn a_plan_of_several_steps_is_not_done_by_one_call_of_the_same_span() {
+    let plan = "Let me do the refactoring:\n1. Add a helper\n2. Merge the loops\n";
+    let edit = json!({"file_path": "/a", "old_string": "a", "new_string": "b"});
+    let session = Session::new().says(plan).calls("Edit", edit).joined().gets("ok");
+    assert_eq!(open_spans(&session), [0]);
+    assert!(open_spans(&session.edits("/a")).is_empty());
 }
 
 #[test]

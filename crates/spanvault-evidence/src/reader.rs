@@ -1,0 +1,283 @@
+//! The pass that reads a session: it meets each span once and keeps two ledgers, of promises and of negative
+//! results.
+
+use std::collections::HashMap;
+
+use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
+
+use crate::absorb::Negatives;
+use crate::denial::{denials, denies};
+use crate::ledger::{Ledger, Settled};
+use crate::negative::{Negative, call_at, negative, result_is_negative};
+use crate::obligation::{Obligation, Opened, acts_of_call, is_over, opened, owing, task_list};
+use crate::promise::asks;
+use crate::prose::{Sentence, sentences, words};
+use crate::request::{requests, strings};
+use crate::verb::{Acts, ObligationKind};
+use crate::{At, Fate, PairedCall, SpanText, exit_code_of};
+
+/// What the pass finds in one span.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    pub(crate) negative: bool,
+    pub(crate) opens: Vec<Obligation>,
+    pub(crate) discharges: Vec<usize>,
+    pub(crate) negatives: Vec<Negative>,
+}
+
+/// The pass, at one span of the session.
+pub(crate) struct Reader<'a> {
+    spans: &'a [SpanText<'a>],
+    calls: &'a [PairedCall],
+    call_of: HashMap<At, usize>,
+    result_of: HashMap<At, usize>,
+    read: Vec<Read>,
+    ledger: Ledger,
+    negatives: Negatives,
+    /// The conversation spans before this one.
+    ordinal: u64,
+    /// Calls of this turn whose result is due: the obligation's place.
+    unanswered: Vec<(usize, usize)>,
+    /// Items of the agent's task list by the number that the tool gave them.
+    tasks: HashMap<String, String>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(spans: &'a [SpanText<'a>], calls: &'a [PairedCall]) -> Self {
+        Self {
+            spans,
+            calls,
+            call_of: calls.iter().enumerate().map(|(number, paired)| (paired.call, number)).collect(),
+            result_of: calls
+                .iter()
+                .enumerate()
+                .filter_map(|(number, paired)| Some((paired.result?, number)))
+                .collect(),
+            read: spans.iter().map(|_| Read::default()).collect(),
+            ledger: Ledger::default(),
+            negatives: Negatives::default(),
+            ordinal: 0,
+            unanswered: Vec::new(),
+            tasks: HashMap::new(),
+        }
+    }
+
+    /// Reads the next span.
+    pub(crate) fn span(&mut self, at: usize) {
+        let SpanText { content, original } = self.spans[at];
+        if !content.kind.is_conversation() {
+            return;
+        }
+        self.ordinal += 1;
+        if begins_turn(content) {
+            self.turn(at, content);
+        }
+        let mut opens = opened(content, original, self.acts(at, content));
+        for (number, part) in content.parts.iter().enumerate() {
+            let here = At { span: at, part: number };
+            match &part.body {
+                PartBody::Call(call) => self.call(here, call, part, &mut opens),
+                PartBody::Result(outcome) => self.result(here, part, outcome),
+                PartBody::Text(text) if content.role == Role::Assistant => self.statement(at, text),
+                PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => {
+                    self.read[at].negative |= denies(text);
+                }
+            }
+        }
+        self.ledger.open(at, self.ordinal, &opens);
+        self.read[at].opens = opens.into_iter().map(|opened| opened.obligation).collect();
+    }
+
+    fn turn(&mut self, at: usize, content: &SpanContent) {
+        self.ledger.begin_turn();
+        self.negatives.begin_turn();
+        // An interrupt ends the calls that were under way; a mere message does not.
+        if is_abort(content) {
+            for (span, place) in std::mem::take(&mut self.unanswered) {
+                self.read[span].opens[place].discharged_by = Some(at);
+                self.read[at].discharges.push(span);
+            }
+        }
+    }
+
+    /// The acts of the calls of a span, which may do at once what its words announce.
+    fn acts(&self, at: usize, content: &SpanContent) -> Acts {
+        let mut acts = Acts::NONE;
+        for (number, part) in content.parts.iter().enumerate() {
+            let Some(number) = self.call_of.get(&At { span: at, part: number }) else { continue };
+            if let PartBody::Call(call) = &part.body {
+                acts = acts.and(acts_of_call(call, &self.calls[*number].effect));
+            }
+        }
+        acts
+    }
+
+    fn call(&mut self, at: At, call: &Call, part: &Part, opens: &mut Vec<Opened>) {
+        let Some(paired) = self.call_of.get(&at).map(|number| &self.calls[*number]) else { return };
+        if paired.result.is_none() && paired.fate.executed {
+            self.unanswered.push((at.span, opens.len()));
+            let obligation = owing(ObligationKind::Result, part.range, call.tool.clone());
+            opens.push(Opened { obligation, acts: Acts::NONE, thought: false, task: None });
+        }
+        let Some(result) = paired.result else { return };
+        let succeeded = paired.fate.fate != Fate::Failed;
+        if succeeded || self.reports(result, paired) {
+            let acts = acts_of_call(call, &paired.effect);
+            let names = strings(&call.args).into_iter().chain([call.tool.as_str()]);
+            self.ledger.call(at.span, self.ordinal, acts, names);
+        }
+        if succeeded {
+            self.negatives.succeeded(at.span, &requests(call, paired));
+            self.tasks_of(at.span, call, paired);
+        }
+    }
+
+    fn tasks_of(&mut self, span: usize, call: &Call, paired: &PairedCall) {
+        if let Some(items) = task_list(call) {
+            self.ledger.task_list(span, &items);
+        }
+        let argument = |names: [&str; 2]| names.iter().find_map(|name| call.args.get(name)?.as_str());
+        if let Some(subject) = argument(["subject", "content"]) {
+            let number = paired.result.and_then(|result| number_in(self.outcome(result)?));
+            self.tasks.extend(number.map(|number| (number, subject.to_owned())));
+        }
+        let over = argument(["status", "state"]).is_some_and(|status| is_over(&status.to_lowercase()));
+        let task = argument(["taskId", "task_id"]).filter(|_| over).and_then(|id| self.tasks.get(id));
+        if let Some(words) = task {
+            self.ledger.task_over(span, words);
+        }
+    }
+
+    /// A check that ran was carried out, also where what it reports is a failure.
+    fn reports(&self, result: At, paired: &PairedCall) -> bool {
+        const COULD_NOT_RUN: [i64; 3] = [126, 127, 137];
+        let code = self.outcome(result).and_then(exit_code_of);
+        paired.effect.is_check
+            && paired.fate.executed
+            && !code.is_some_and(|code| COULD_NOT_RUN.contains(&code))
+    }
+
+    fn outcome(&self, at: At) -> Option<&'a Outcome> {
+        match &self.spans.get(at.span)?.content.parts.get(at.part)?.body {
+            PartBody::Result(outcome) => Some(outcome),
+            PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Call(_) => None,
+        }
+    }
+
+    fn result(&mut self, at: At, part: &'a Part, outcome: &'a Outcome) {
+        let paired = self.result_of.get(&at).map(|number| &self.calls[*number]);
+        let call = paired.and_then(|paired| {
+            let part = self.spans.get(paired.call.span)?.content.parts.get(paired.call.part);
+            Some((call_at(part)?, paired))
+        });
+        let read = &mut self.read[at.span];
+        read.negative |= result_is_negative(call, outcome);
+        let Some((call, paired)) = call else { return };
+        let Some(found) = negative(call, paired, part, outcome, self.spans[at.span].original) else { return };
+        let texts = strings(&call.args).into_iter().chain([found.words.as_str()]);
+        self.negatives.enter((at.span, read.negatives.len()), requests(call, paired), texts);
+        read.negatives.push(found);
+    }
+
+    fn statement(&mut self, at: usize, text: &str) {
+        if !text.chars().any(char::is_alphanumeric) {
+            return;
+        }
+        self.read[at].negative |= denies(text);
+        let asks = sentences(text).any(|sentence| asks(&text[sentence.range]));
+        let done = sentences(text)
+            .filter(|sentence| says_done(text, sentence))
+            .map(|sentence| &text[sentence.range]);
+        self.ledger.statement(at, asks, done);
+        for sentence in denials(text) {
+            self.negatives.denied(at, sentence);
+        }
+    }
+
+    /// What was found, the settled promises and absorbed results entered.
+    pub(crate) fn finish(mut self) -> Vec<Read> {
+        for ((span, place), settled) in self.ledger.settled() {
+            match settled {
+                Settled::Discharged(by) => {
+                    self.read[span].opens[place].discharged_by = Some(by);
+                    self.read[by].discharges.push(span);
+                }
+                Settled::Restated(by) => self.read[span].opens[place].restated_by = Some(by),
+            }
+        }
+        for absorbed in self.negatives.absorbed() {
+            let (span, place) = absorbed.place;
+            let negative = &mut self.read[span].negatives[place];
+            negative.succeeded_in = absorbed.succeeded_in;
+            negative.denied_in = absorbed.denied_in;
+        }
+        for read in &mut self.read {
+            read.discharges.sort_unstable();
+            read.discharges.dedup();
+        }
+        self.read
+    }
+}
+
+/// Whether a span is a user's message: with it a turn begins.
+fn begins_turn(content: &SpanContent) -> bool {
+    content.role == Role::User
+        && content.kind == SpanKind::Message
+        && content.parts.iter().any(|part| matches!(part.body, PartBody::Text(_)))
+}
+
+/// Whether the user stopped the agent.
+fn is_abort(content: &SpanContent) -> bool {
+    content.parts.iter().any(|part| matches!(&part.body, PartBody::Text(text) if text.trim_start().starts_with("[Request interrupted")))
+}
+
+/// The number that a tool gave a task: "Task #3 created".
+fn number_in(outcome: &Outcome) -> Option<String> {
+    let (_, after) = outcome.text.split_once('#')?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
+}
+
+/// Whether a sentence says that something has been done.
+fn says_done(text: &str, sentence: &Sentence) -> bool {
+    const DONE: [&str; 34] = [
+        "done",
+        "fixed",
+        "added",
+        "updated",
+        "created",
+        "removed",
+        "implemented",
+        "completed",
+        "finished",
+        "committed",
+        "pushed",
+        "ran",
+        "verified",
+        "checked",
+        "merged",
+        "renamed",
+        "refactored",
+        "resolved",
+        "deleted",
+        "wrote",
+        "written",
+        "installed",
+        "changed",
+        "replaced",
+        "moved",
+        "passes",
+        "pass",
+        "passed",
+        "works",
+        "reverted",
+        "tested",
+        "confirmed",
+        "rewrote",
+        "simplified",
+    ];
+    let words = words(text, &sentence.range);
+    let denied =
+        words.iter().any(|word| word.lower == "not" || word.lower.ends_with("n't") || word.lower == "yet");
+    !denied && words.iter().any(|word| DONE.contains(&word.lower.as_str()))
+}
