@@ -70,6 +70,13 @@ pub(crate) struct Draft {
     pub(crate) keys: Vec<ShortKey>,
 }
 
+/// What a tombstone repeats of the frame whose original is gone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tombstone {
+    pub(crate) name: Name,
+    pub(crate) bytes: u64,
+}
+
 impl Batch {
     pub(crate) fn new(epoch: u64, first: u64, random: Arc<dyn Random>) -> Self {
         Self {
@@ -114,6 +121,16 @@ impl Batch {
         let name = Name::Known { salt: self.salt(), hash: body.hash };
         let len = crate::bytes::len_u64(body.bytes.len());
         self.add(&event, Form::Full, name, body.bytes, len)
+    }
+
+    /// Adds a tombstone: it names the original that is gone, and has no body.
+    pub(crate) fn push_tombstone(&mut self, event: &Event, tombstone: Tombstone) -> Position {
+        let form = match tombstone.name {
+            Name::None => Form::Bare,
+            Name::Known { .. } => Form::Named,
+            Name::Committed(_) => Form::Committed,
+        };
+        self.add(event, form, tombstone.name, Vec::new(), tombstone.bytes)
     }
 
     fn add(&mut self, event: &Event, form: Form, name: Name, body: Vec<u8>, body_len: u64) -> Position {

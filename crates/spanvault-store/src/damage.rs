@@ -16,6 +16,8 @@ pub enum Fault {
     Chain,
     /// The head of a segment cannot be read. Its frames can.
     SegmentHead,
+    /// The copy in the cold pack is damaged or gone.
+    ColdCopy,
     /// The file ends before.
     Missing,
 }
@@ -28,6 +30,7 @@ impl Fault {
             Self::Event => "the event is damaged",
             Self::Body => "the original does not hash to its name",
             Self::Chain => "the batch does not fit the chain",
+            Self::ColdCopy => "its copy in the cold pack is damaged",
             Self::SegmentHead => "the head of its segment is damaged",
             Self::Missing => "the file ends before it",
         }
@@ -41,9 +44,9 @@ pub struct Damage {
     pub from: Position,
     /// The last one.
     pub to: Position,
-    /// The number of the segment: its file is `log/<8 digits>.log`.
+    /// The number of the segment: its file is `log/<8 digits>.log`. For a cold copy, the id of its pack.
     pub segment: u64,
-    /// Where in the file it begins.
+    /// Where in the segment it begins.
     pub offset: u64,
     /// What is wrong.
     pub fault: Fault,

@@ -118,6 +118,24 @@ pub enum StoreError {
         /// The position.
         at: Position,
     },
+    /// A writer rewrote the segment while it was read, time and again. Try again.
+    #[error("read segment {segment}: it was rewritten meanwhile")]
+    Rewritten {
+        /// The segment.
+        segment: u64,
+    },
+    /// A permit that was not made under the lock it is used in, or before something else was committed there.
+    #[error("remove the original at {at}: its permit was not made under this hold of the writer lock")]
+    StalePermit {
+        /// The original.
+        at: Position,
+    },
+    /// An original that is not condemned.
+    #[error("remove the original at {at}: it is not condemned")]
+    NotCondemned {
+        /// The original.
+        at: Position,
+    },
     /// The original's bytes were removed, lawfully.
     #[error("read the original at {at}: reclaimed, see its tombstone at {tombstone}")]
     Reclaimed {

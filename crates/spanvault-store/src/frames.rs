@@ -41,7 +41,12 @@ impl Iterator for Frames<'_> {
         }
         let at = self.next;
         self.next += 1;
-        Some(self.frame(at))
+        let store = self.store;
+        Some(match self.frame(at) {
+            // The slots at hand are those of the file before.
+            Err(StoreError::Rewritten { .. }) => store.frame(Position::new(at)),
+            other => other,
+        })
     }
 }
 

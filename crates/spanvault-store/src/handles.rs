@@ -1,7 +1,6 @@
 //! Open files, a bounded number of them.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use spanvault_env::DiskFile;
@@ -32,7 +31,7 @@ struct Open {
 
 impl Handles {
     /// The file, opened by `open` if it is not at hand. The lock is not held meanwhile.
-    pub(crate) fn get<E: From<io::Error>>(
+    pub(crate) fn get<E>(
         &self,
         id: FileId,
         open: impl FnOnce() -> Result<Arc<dyn DiskFile>, E>,

@@ -14,8 +14,11 @@ use crate::error::{Result, StoreError, io_error};
 use crate::segment::{Cursor, Entry, KeyRange, Replay, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot};
 use crate::sidecar::{Sidecar, Unusable};
 use crate::store::Store;
+use crate::tail::read_head;
 use crate::view::{Home, Sealed};
 
+/// How often a read is done again because a segment was rewritten under it.
+const REWRITES_MAX: usize = 8;
 /// Scanned segments that are kept in memory.
 const SCANS_MAX: usize = 4;
 
@@ -114,6 +117,10 @@ impl Store {
     }
 
     pub(crate) fn scan_range(&self, range: &KeyRange) -> Result<Vec<Entry>> {
+        self.retrying(|| self.scan_once(range))
+    }
+
+    fn scan_once(&self, range: &KeyRange) -> Result<Vec<Entry>> {
         let view = self.view();
         let mut found: Vec<Entry> = view.open.map().scan(range).collect();
         for (segment, until) in view.sealed() {
@@ -132,16 +139,20 @@ impl Store {
     /// As [`Store::scan`].
     pub fn scan_last(&self, prefix: &[u8]) -> Result<Option<(Key, Position)>> {
         let Some(range) = KeyRange::prefix(prefix) else { return Ok(None) };
+        Ok(self.retrying(|| self.last_once(&range))?.map(Entry::to_pair))
+    }
+
+    fn last_once(&self, range: &KeyRange) -> Result<Option<Entry>> {
         let view = self.view();
-        let mut last = view.open.map().scan(&range).next_back();
+        let mut last = view.open.map().scan(range).next_back();
         for (segment, until) in view.sealed() {
             let here = self.with_index(segment, until, |index| match index {
-                Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, &range),
-                Index::Scanned(map) => Ok(map.scan(&range).next_back()),
+                Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, range),
+                Index::Scanned(map) => Ok(map.scan(range).next_back()),
             })?;
             last = last.max(here);
         }
-        Ok(last.map(Entry::to_pair))
+        Ok(last)
     }
 
     /// Asks the sidecar of a segment, or scans the segment where there is none to be trusted.
@@ -181,17 +192,47 @@ impl Store {
         })
     }
 
-    /// The log file of a sealed segment.
+    /// The log file of a sealed segment, as it was when its head was read.
+    ///
+    /// # Errors
+    /// [`StoreError::Rewritten`] where the file has been replaced since.
     pub(crate) fn log_file(&self, segment: &Sealed) -> Result<Arc<dyn DiskFile>> {
-        let path = self.layout.segment(segment.number());
-        let open = || self.env.disk.open(&path, OpenMode::Read).map(Arc::from);
-        self.handles.get(segment.log_id(), open).map_err(|error| {
-            if error.kind() == std::io::ErrorKind::NotFound {
-                StoreError::Missing { at: Position::new(segment.head.first) }
-            } else {
-                io_error("open", &path)(error)
+        let number = segment.number();
+        let path = self.layout.segment(number);
+        self.handles.get(segment.log_id(), || {
+            let opened = self.env.disk.open(&path, OpenMode::Read);
+            if opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+                return Err(StoreError::Missing { at: Position::new(segment.head.first) });
             }
+            let file = opened.map_err(io_error("open", &path))?;
+            let head = read_head(&*file, &self.key, number).map_err(io_error("read", &path))?;
+            let replaced = segment.head_intact && head.is_some_and(|head| head.nonce != segment.head.nonce);
+            if replaced { Err(StoreError::Rewritten { segment: number }) } else { Ok(Arc::from(file)) }
         })
+    }
+
+    /// Does it again where a segment was rewritten meanwhile, by this process or by the one that writes.
+    pub(crate) fn retrying<T>(&self, read: impl Fn() -> Result<T>) -> Result<T> {
+        for _ in 0..REWRITES_MAX {
+            match read() {
+                Err(StoreError::Rewritten { segment }) => self.reload(segment)?,
+                other => return other,
+            }
+        }
+        read()
+    }
+
+    /// Takes a segment as it is now. A writer has put it into the view already.
+    fn reload(&self, number: u64) -> Result<()> {
+        if self.lock.is_some() {
+            return Ok(());
+        }
+        let _turn = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        for (segment, _state) in self.loader().sealed(&[number])?.segments {
+            let view = self.view();
+            self.set_view(view.with_sealed(segment));
+        }
+        Ok(())
     }
 
     /// The map of a sealed segment, read from the segment itself.

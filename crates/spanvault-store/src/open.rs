@@ -22,10 +22,12 @@ use crate::hint::{HINT_BYTES, Hint};
 use crate::layout::{self, Layout};
 use crate::lookup::Scans;
 use crate::report::{LostTail, OpenReport};
+use crate::reserve::Reserve;
 use crate::segment::{SEGMENT_HEAD_BYTES, SegmentHead};
 use crate::stamp::{self, CheckKey, STAMP_BYTES_MAX, Stamp, VaultId};
 use crate::store::{Access, Store, StoreOptions};
 use crate::tail::{Tail, load};
+use crate::tier::Cold;
 use crate::view::View;
 use crate::writer::WriterState;
 
@@ -103,6 +105,8 @@ impl Store {
         let stale = tail.stale_sidecars.clone();
         let mut store = Self::assemble(env, layout, key, options, tail, &mut report);
         store.lock = Some(lock);
+        let reserve = Reserve::open(&*store.env.disk, &store.layout, options.reserve_bytes);
+        store.reserve = reserve.map_err(io_error("open", &store.layout.reserve))?;
         store.flush.note_in(file, hint);
         if unfit {
             store.lock()?.seal()?;
@@ -154,6 +158,8 @@ impl Store {
             writer: Mutex::new(WriterState::default()),
             handles: Handles::default(),
             scans: Scans::default(),
+            cold: Cold::default(),
+            reserve: Reserve::default(),
             lock: None,
             env,
             layout,

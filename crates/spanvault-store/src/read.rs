@@ -111,7 +111,7 @@ impl Whereabouts {
 
 /// What the log says about the life of an original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+pub(crate) enum Fate {
     Kept,
     Condemned(Position),
     Reclaimed(Position),
@@ -134,8 +134,7 @@ impl Store {
     /// [`StoreError::NotFound`] beyond the end of the log; [`StoreError::Corrupt`] and [`StoreError::Missing`] for
     /// what was acknowledged and cannot be read.
     pub fn frame(&self, at: Position) -> Result<Frame> {
-        let located = self.locate(at)?;
-        self.frame_in(&located)
+        self.retrying(|| self.frame_in(&self.locate(at)?))
     }
 
     pub(crate) fn frame_in(&self, located: &Located) -> Result<Frame> {
@@ -161,16 +160,30 @@ impl Store {
     /// [`StoreError::Reclaimed`], [`StoreError::Corrupt`], [`StoreError::Missing`]; [`StoreError::NoOriginal`] where
     /// the event has none; [`StoreError::NotFound`] beyond the end of the log. Never other bytes (I2).
     pub fn original(&self, at: Position) -> Result<Original> {
-        let (located, raw) = self.carrier(at, FRAME_READ_BYTES)?;
+        self.retrying(|| {
+            let found = self.carrier(at, FRAME_READ_BYTES);
+            let at = found.as_ref().map_or(at, |(located, _raw)| Position::new(located.at));
+            if let Fate::Reclaimed(tombstone) = self.fate(at)? {
+                return Err(StoreError::Reclaimed { at, tombstone });
+            }
+            match found.and_then(|(located, raw)| self.hot_original(&located, raw)) {
+                // What the log has lost, a pack may still have.
+                Err(
+                    lost @ (StoreError::Corrupt { .. } | StoreError::Missing { .. } | StoreError::Io { .. }),
+                ) => self.cold_original(at)?.ok_or(lost),
+                other => other,
+            }
+        })
+    }
+
+    /// The original out of its own frame, verified.
+    pub(crate) fn hot_original(&self, located: &Located, raw: RawFrame) -> Result<Original> {
         let at = Position::new(located.at);
-        if let Fate::Reclaimed(tombstone) = self.fate(at)? {
-            return Err(StoreError::Reclaimed { at, tombstone });
-        }
         match raw.name {
             Name::Known { hash, .. } if raw.head.form == Form::Full => {
-                let bytes = self.body(&located, raw)?;
+                let bytes = self.body(located, raw)?;
                 if ContentHash::of(&bytes) != hash {
-                    return Err(self.corrupt(&located, Fault::Body));
+                    return Err(self.corrupt(located, Fault::Body));
                 }
                 Ok(Original { at, hash, bytes })
             }
@@ -181,37 +194,60 @@ impl Store {
     /// Says where the original is that the frame at `at` carries or shares. Its bytes are not hashed; what was found
     /// damaged before is known.
     pub fn whereabouts(&self, at: Position) -> Whereabouts {
-        let (located, raw) = match self.carrier(at, EVENT_READ_BYTES) {
-            Ok(found) => found,
-            Err(StoreError::NotFound { .. } | StoreError::NoOriginal { .. }) => return Whereabouts::Nothing,
-            Err(StoreError::Missing { .. }) => return Whereabouts::Missing,
-            Err(_unreadable) => return Whereabouts::Corrupt,
+        self.retrying(|| self.place(at)).unwrap_or(Whereabouts::Corrupt)
+    }
+
+    fn place(&self, at: Position) -> Result<Whereabouts> {
+        let carrier = match self.carrier(at, EVENT_READ_BYTES) {
+            Err(StoreError::NotFound { .. } | StoreError::NoOriginal { .. }) => {
+                return Ok(Whereabouts::Nothing);
+            }
+            Err(rewritten @ StoreError::Rewritten { .. }) => return Err(rewritten),
+            other => other,
         };
+        let at = carrier.as_ref().map_or(at, |(located, _raw)| Position::new(located.at));
+        let fate = self.fate(at)?;
+        if let Fate::Reclaimed(tombstone) = fate {
+            return Ok(Whereabouts::Reclaimed { tombstone });
+        }
+        let cold = self.demotion(at)?.filter(|demotion| self.is_cold(at, demotion));
+        let hot = match carrier {
+            Ok((located, raw)) => self.hot_place(&located, &raw)?,
+            Err(StoreError::Missing { .. }) => Whereabouts::Missing,
+            Err(_unreadable) => Whereabouts::Corrupt,
+        };
+        Ok(match (cold, hot, fate) {
+            (Some(_), _, Fate::Condemned(by)) | (None, Whereabouts::Hot, Fate::Condemned(by)) => {
+                Whereabouts::Condemned { by }
+            }
+            (Some(demotion), _, _) => Whereabouts::Cold { pack: demotion.pack },
+            (None, Whereabouts::Missing, _)
+                if self.has_damage(at, |damage| damage.fault == Fault::ColdCopy) =>
+            {
+                Whereabouts::Corrupt
+            }
+            (None, hot, _) => hot,
+        })
+    }
+
+    /// What a frame says of its own body.
+    fn hot_place(&self, located: &Located, raw: &RawFrame) -> Result<Whereabouts> {
         let at = Position::new(located.at);
-        let fate = match self.fate(at) {
-            Ok(Fate::Reclaimed(tombstone)) => return Whereabouts::Reclaimed { tombstone },
-            Ok(fate) => fate,
-            Err(_unreadable) => return Whereabouts::Corrupt,
-        };
         if raw.head.form != Form::Full {
-            return Whereabouts::Missing;
+            return Ok(Whereabouts::Missing);
         }
-        if self.is_damaged(at) {
-            return Whereabouts::Corrupt;
+        let spoils_body =
+            |damage: &Damage| matches!(damage.fault, Fault::Body | Fault::Frame | Fault::Missing);
+        if self.has_damage(at, spoils_body) {
+            return Ok(Whereabouts::Corrupt);
         }
-        match located.file.len() {
-            Ok(len) if located.slot.offset + raw.head.frame_len() <= len => {}
-            Ok(_shorter) => return Whereabouts::Missing,
-            Err(_unreadable) => return Whereabouts::Corrupt,
-        }
-        match fate {
-            Fate::Condemned(by) => Whereabouts::Condemned { by },
-            Fate::Kept | Fate::Reclaimed(_) => Whereabouts::Hot,
-        }
+        let len = located.file.len().map_err(io_error("read", &self.layout.segment(located.segment)))?;
+        let whole = located.slot.offset + raw.head.frame_len() <= len;
+        Ok(if whole { Whereabouts::Hot } else { Whereabouts::Missing })
     }
 
     /// The frame that carries the original of `at`: that frame itself, or the one that it names.
-    fn carrier(&self, at: Position, read_bytes: u64) -> Result<(Located, RawFrame)> {
+    pub(crate) fn carrier(&self, at: Position, read_bytes: u64) -> Result<(Located, RawFrame)> {
         let located = self.locate(at)?;
         let raw = self.raw_frame(&located, read_bytes)?;
         match (&raw.event, raw.head.form) {
@@ -286,7 +322,7 @@ impl Store {
     }
 
     /// The last that the log says about an original's life.
-    fn fate(&self, at: Position) -> Result<Fate> {
+    pub(crate) fn fate(&self, at: Position) -> Result<Fate> {
         let Some((_key, record)) = self.scan_last(&key::key(Table::Fate, &[at]))? else {
             return Ok(Fate::Kept);
         };
@@ -297,11 +333,11 @@ impl Store {
         Ok(if matches!(event, Event::Condemned(_)) { Fate::Condemned(record) } else { Fate::Kept })
     }
 
-    fn is_damaged(&self, at: Position) -> bool {
-        let spoils_body = |fault| matches!(fault, Fault::Body | Fault::Frame | Fault::Missing);
+    /// Whether such damage was met at `at`.
+    pub(crate) fn has_damage(&self, at: Position, which: impl Fn(&Damage) -> bool) -> bool {
         let damage = self.damage_set();
         let mut before = damage.iter().take_while(|damage| damage.from <= at);
-        before.any(|damage| at <= damage.to && spoils_body(damage.fault))
+        before.any(|damage| at <= damage.to && which(damage))
     }
 
     /// Remembers what is wrong with a frame, and says it (I19).
@@ -311,9 +347,12 @@ impl Store {
         self.note_damage(Damage { from: at, to: at, segment: located.segment, offset, fault });
         match fault {
             Fault::Missing => StoreError::Missing { at },
-            Fault::Frame | Fault::Event | Fault::Body | Fault::Chain | Fault::SegmentHead => {
-                StoreError::Corrupt { at, what: fault.as_str() }
-            }
+            Fault::Frame
+            | Fault::Event
+            | Fault::Body
+            | Fault::Chain
+            | Fault::SegmentHead
+            | Fault::ColdCopy => StoreError::Corrupt { at, what: fault.as_str() },
         }
     }
 }

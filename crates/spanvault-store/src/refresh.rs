@@ -106,7 +106,7 @@ impl Store {
         Ok(())
     }
 
-    fn loader(&self) -> Loader<'_> {
+    pub(crate) fn loader(&self) -> Loader<'_> {
         Loader { env: &self.env, layout: &self.layout, key: &self.key }
     }
 }

@@ -12,8 +12,10 @@ use crate::flush::Flush;
 use crate::handles::Handles;
 use crate::layout::Layout;
 use crate::lookup::Scans;
+use crate::reserve::Reserve;
 use crate::segment::Cursor;
 use crate::stamp::CheckKey;
+use crate::tier::Cold;
 use crate::view::View;
 use crate::writer::{Writer, WriterState, flush_error};
 
@@ -33,11 +35,14 @@ pub struct StoreOptions {
     pub segment_bytes: u64,
     /// A segment is sealed once it has this many frames: it bounds the memory for the open one.
     pub segment_frames: u64,
+    /// Bytes kept free for holds, tombstones and freeing on a full disk. Enough for the events of one segment, so that
+    /// it can be rewritten.
+    pub reserve_bytes: u64,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { segment_bytes: 64 << 20, segment_frames: 1 << 16 }
+        Self { segment_bytes: 64 << 20, segment_frames: 1 << 16, reserve_bytes: 4 << 20 }
     }
 }
 
@@ -63,6 +68,8 @@ pub struct Store {
     pub(crate) flush: Flush,
     pub(crate) handles: Handles,
     pub(crate) scans: Scans,
+    pub(crate) cold: Cold,
+    pub(crate) reserve: Reserve,
     pub(crate) damage: Mutex<BTreeSet<Damage>>,
     pub(crate) writer: Mutex<WriterState>,
     /// Held as long as this lives; `None` for a reader.
@@ -138,6 +145,11 @@ impl Store {
     /// endangers nothing.
     pub fn hint_failures(&self) -> u64 {
         self.flush.hint_failures()
+    }
+
+    /// Bytes of the reserve that are there at the moment; a reader has none.
+    pub fn reserve_bytes(&self) -> u64 {
+        self.reserve.held()
     }
 
     /// All damage met so far, by opening, reading and `verify`, sorted by position.

@@ -208,10 +208,7 @@ impl Loader<'_> {
     }
 
     pub(crate) fn head(&self, file: &dyn DiskFile, number: u64) -> io::Result<Option<SegmentHead>> {
-        let mut bytes = vec![0; SEGMENT_HEAD_BYTES];
-        let read = file.read_at(&mut bytes, 0)?;
-        bytes.truncate(read);
-        Ok(SegmentHead::decode(&bytes, self.key, number).filter(|head| head.first > 0))
+        read_head(file, self.key, number)
     }
 
     /// The position of the first frame, from the frame itself.
@@ -222,6 +219,14 @@ impl Loader<'_> {
         let head = FrameHead::decode(&bytes, self.key, Place { file: number, offset });
         Ok(head.map(|head| head.seq).filter(|seq| *seq > 0))
     }
+}
+
+/// The head of a segment, if it is whole.
+pub(crate) fn read_head(file: &dyn DiskFile, key: &CheckKey, number: u64) -> io::Result<Option<SegmentHead>> {
+    let mut bytes = vec![0; SEGMENT_HEAD_BYTES];
+    let read = file.read_at(&mut bytes, 0)?;
+    bytes.truncate(read);
+    Ok(SegmentHead::decode(&bytes, key, number).filter(|head| head.first > 0))
 }
 
 /// What can be said of a segment whose head is damaged.

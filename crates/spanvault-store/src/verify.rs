@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use spanvault_env::{DiskFile, OpenMode};
+use spanvault_types::key::Table;
 use spanvault_types::{Commit, Event, Position};
 
 use crate::bytes::len_u64;
 use crate::chain::{ChainValue, Links};
 use crate::damage::{Damage, Fault};
-use crate::error::{Result, io_error};
+use crate::error::{Result, StoreError, io_error};
 use crate::frame::{FRAME_BYTES_MIN, Form};
-use crate::read::Whereabouts;
+use crate::read::Fate;
 use crate::rebuild::Progress;
 use crate::segment::{COMMIT_KIND, SEGMENT_HEAD_BYTES, Scanned, Scanner, SegmentHead, Step, hash_at};
 use crate::sidecar;
 use crate::store::Store;
+use crate::tier::Demotion;
 use crate::view::Sealed;
 
 /// How much `verify` reads.
@@ -42,6 +44,8 @@ pub struct VerifyReport {
     /// Whether the events are exactly those that were chained, none changed, removed, inserted or moved. A cut at the
     /// end shows only against a seal kept elsewhere.
     pub chain_ok: bool,
+    /// Packs with a byte that is not as it was written; the originals that it costs stand in `corrupt`.
+    pub packs: Vec<u64>,
     /// Segments whose sidecar is missing, damaged or wrong: [`Store::rebuild_sidecars`] mends them.
     pub sidecars: Vec<u64>,
 }
@@ -49,7 +53,7 @@ pub struct VerifyReport {
 impl VerifyReport {
     /// Whether everything acknowledged is there as it was written.
     pub fn is_sound(&self) -> bool {
-        self.corrupt.is_empty() && self.missing.is_empty() && self.chain_ok
+        self.corrupt.is_empty() && self.missing.is_empty() && self.packs.is_empty() && self.chain_ok
     }
 }
 
@@ -84,6 +88,7 @@ impl Store {
         }
         check.between(&view.open.head, view.open.head_intact);
         check.segment(&*view.open.file, &view.open.head, open_end, tip.next)?;
+        check.packs()?;
         let mut report = check.report;
         report.corrupt.sort_unstable();
         report.missing.sort_unstable();
@@ -189,7 +194,7 @@ impl Check<'_, '_> {
             match scanner.step().map_err(read)? {
                 Step::Frame(frame) => {
                     self.expected = frame.head.seq + 1;
-                    self.frame(file, head.number, &frame).map_err(read)?;
+                    self.frame(file, head.number, &frame)?;
                 }
                 Step::Bad { offset, end, from, to } => {
                     let frames_max = (end - offset) / FRAME_BYTES_MIN + 1;
@@ -212,7 +217,7 @@ impl Check<'_, '_> {
         self.report.corrupt.push(Damage { from, to, segment, offset, fault });
     }
 
-    fn frame(&mut self, file: &dyn DiskFile, segment: u64, frame: &Scanned) -> std::io::Result<()> {
+    fn frame(&mut self, file: &dyn DiskFile, segment: u64, frame: &Scanned) -> Result<()> {
         let (seq, kind) = (frame.head.seq, frame.head.kind);
         self.report.frames += 1;
         self.batch_first.get_or_insert(seq);
@@ -224,14 +229,15 @@ impl Check<'_, '_> {
                     return Ok(());
                 }
                 self.links.add(seq, kind, &frame.event, frame.name.commitment().as_ref());
-                self.original(segment, frame, &event);
+                self.original(segment, frame, &event)?;
             }
             _damaged => {
                 self.corrupt(seq, seq, segment, frame.offset, Fault::Event);
                 self.break_chain();
             }
         }
-        self.body(file, segment, frame)
+        let path = self.store.layout.segment(segment);
+        self.body(file, segment, frame).map_err(io_error("read", &path))
     }
 
     fn commit(&mut self, segment: u64, frame: &Scanned, commit: &Commit) {
@@ -248,25 +254,63 @@ impl Check<'_, '_> {
     }
 
     /// Counts an original, unless it was reclaimed, and reports one whose bytes should be there and are not.
-    fn original(&mut self, segment: u64, frame: &Scanned, event: &Event) {
-        let counts = matches!(event, Event::SpanRecorded(_) | Event::GapStored);
+    fn original(&mut self, segment: u64, frame: &Scanned, event: &Event) -> Result<()> {
         let has_name = frame.head.form != Form::Bare && !matches!(event, Event::Reclaimed(_));
         if !has_name {
-            return;
+            return Ok(());
         }
         let at = Position::new(frame.head.seq);
-        let place = self.store.whereabouts(at);
-        if matches!(place, Whereabouts::Reclaimed { .. }) {
-            return;
+        if matches!(self.store.fate(at)?, Fate::Reclaimed(_)) {
+            return Ok(());
         }
-        if place == Whereabouts::Missing && frame.head.form != Form::Full {
-            let (offset, fault) = (frame.offset, Fault::Missing);
-            self.report.missing.push(Damage { from: at, to: at, segment, offset, fault });
+        match self.store.demotion(at)? {
+            Some(demotion) => self.cold(at, &demotion)?,
+            None if frame.head.form != Form::Full => {
+                let (offset, fault) = (frame.offset, Fault::Missing);
+                self.report.missing.push(Damage { from: at, to: at, segment, offset, fault });
+            }
+            None => {}
         }
-        if counts {
+        if matches!(event, Event::SpanRecorded(_) | Event::GapStored) {
             self.report.originals += 1;
             self.report.bytes += frame.head.body_len;
         }
+        Ok(())
+    }
+
+    /// Looks at the cold copy of an original: unpacks it, or asks for its place only.
+    fn cold(&mut self, at: Position, demotion: &Demotion) -> Result<()> {
+        let fault = match self.depth {
+            VerifyDepth::Structure if self.store.is_cold(at, demotion) => return Ok(()),
+            VerifyDepth::Structure => StoreError::Missing { at },
+            VerifyDepth::Data => match self.store.cold_original(at) {
+                Ok(_original) => return Ok(()),
+                Err(error) => error,
+            },
+        };
+        let damage = Damage { from: at, to: at, segment: demotion.pack, offset: 0, fault: Fault::ColdCopy };
+        match fault {
+            StoreError::Missing { .. } => self.report.missing.push(damage),
+            StoreError::Corrupt { .. } => self.report.corrupt.push(damage),
+            error => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Looks at what in the packs belongs to no original.
+    fn packs(&mut self) -> Result<()> {
+        if self.depth == VerifyDepth::Structure {
+            return Ok(());
+        }
+        for (_key, record) in self.store.scan(&[Table::Pack as u8])? {
+            let Some(demotion) = self.store.demotion_at(record)? else { continue };
+            let whole = self.store.pack(demotion.pack).and_then(|pack| pack.is_whole(&self.store.key));
+            // One that is gone lawfully had nothing but reclaimed originals.
+            if !matches!(whole, Ok(true)) && !self.store.is_pack_spent(&demotion)? {
+                self.report.packs.push(demotion.pack);
+            }
+        }
+        Ok(())
     }
 
     fn body(&mut self, file: &dyn DiskFile, segment: u64, frame: &Scanned) -> std::io::Result<()> {

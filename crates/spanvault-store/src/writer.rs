@@ -13,6 +13,7 @@ use crate::flush::FlushError;
 use crate::frame::{Form, FrameHead, HEAD_BYTES, Name};
 use crate::handles::FileId;
 use crate::layout::tmp;
+use crate::reserve::is_ledger;
 use crate::segment::{
     COMMIT_KIND, Cursor, Entry, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot, add_counts,
 };
@@ -56,6 +57,11 @@ impl<'s> Writer<'s> {
     /// Names this hold of the lock; no two holds in one process have the same, whichever vaults they belong to.
     pub fn epoch(&self) -> u64 {
         self.state.epoch
+    }
+
+    /// Whether this is the lock of `store`.
+    pub(crate) fn belongs_to(&self, store: &Store) -> Result<()> {
+        if std::ptr::eq(self.store, store) { Ok(()) } else { Err(StoreError::StaleBatch) }
     }
 
     /// Begins a batch.
@@ -105,10 +111,16 @@ impl<'s> Writer<'s> {
         let open = &view.open;
         let start = open.map().end;
         let time = commit.clock.store;
-        let slots = match self.write_frames(open, start, batch.first, &batch.frames, time) {
-            Ok(slots) => slots,
-            Err(error) => return Err(self.undo(open, start, &error)),
-        };
+        let mut written = self.write_frames(open, start, batch.first, &batch.frames, time);
+        if let Err(error) = &written {
+            let undone = self.undo(open, start, error);
+            let may_use_reserve = matches!(undone, StoreError::NoSpace { .. }) && is_ledger_batch(&batch);
+            if !(may_use_reserve && self.store.reserve.release(batch_bytes)) {
+                return Err(undone);
+            }
+            written = self.write_frames(open, start, batch.first, &batch.frames, time);
+        }
+        let slots = written.map_err(|error| self.undo(open, start, &error))?;
 
         let last = batch.first + len_u64(batch.frames.len()) - 1;
         {
@@ -272,6 +284,11 @@ impl<'s> Writer<'s> {
         store.set_view(View { sealed: segments, open });
         Ok(())
     }
+}
+
+/// Whether a batch may use the reserve.
+fn is_ledger_batch(batch: &Batch) -> bool {
+    batch.frames.iter().all(|draft| draft.kind == COMMIT_KIND || is_ledger(draft.kind))
 }
 
 impl Draft {

@@ -21,7 +21,12 @@ impl KeyRange {
     /// All keys that start with `prefix`; `None` where no key is that long.
     pub(crate) fn prefix(prefix: &[u8]) -> Option<Self> {
         let tables = prefix.first().map_or(u64::MAX, |table| table_bit(*table));
-        Some(Self { from: ShortKey::new(prefix)?, until: successor(prefix), tables, probe: Probe::of(prefix) })
+        Some(Self {
+            from: ShortKey::new(prefix)?,
+            until: successor(prefix),
+            tables,
+            probe: Probe::of(prefix),
+        })
     }
 
     /// The keys of `table` whose first field lies between two positions; the second is not among them.

@@ -159,9 +159,9 @@ impl Sidecar {
             return Ok(&[]);
         }
         let first = guide.blocks.partition_point(|block| block.first < range.from).saturating_sub(1);
-        let end = range.until.map_or(guide.blocks.len(), |until| {
-            guide.blocks.partition_point(|block| block.first < until)
-        });
+        let end = range
+            .until
+            .map_or(guide.blocks.len(), |until| guide.blocks.partition_point(|block| block.first < until));
         Ok(guide.blocks.get(first..end).unwrap_or_default())
     }
 

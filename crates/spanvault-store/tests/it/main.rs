@@ -5,3 +5,4 @@ mod crash;
 mod damage;
 mod life;
 mod support;
+mod tiers;

@@ -40,7 +40,8 @@ impl World {
 
     pub(crate) fn seeded(seed: u64) -> Self {
         let (env, disk, clock) = Env::simulated(seed);
-        Self { env, disk, clock, options: StoreOptions::default() }
+        let options = StoreOptions { reserve_bytes: 0, ..StoreOptions::default() };
+        Self { env, disk, clock, options }
     }
 
     /// Segments of about this many bytes.
@@ -199,5 +200,13 @@ impl Ledger {
         let whole = self.batches.iter().filter(|batch| batch.commit <= head).map(|batch| batch.commit);
         assert_eq!(whole.max().unwrap_or(Position::ZERO), head, "frames that nobody wrote");
         self.batches.retain(|batch| batch.commit <= head);
+    }
+
+    /// Checks that every original acknowledged reads back.
+    pub(crate) fn check_originals(&self, store: &Store) {
+        for (at, bytes) in self.batches.iter().filter(|batch| batch.acked).flat_map(|batch| &batch.originals)
+        {
+            assert_eq!(store.original(*at).unwrap().bytes, *bytes, "original at {at}");
+        }
     }
 }

@@ -1,0 +1,258 @@
+//! Reads a pack.
+
+use std::sync::Arc;
+
+use spanvault_env::DiskFile;
+use spanvault_types::ContentHash;
+use zstd::bulk::Decompressor;
+use zstd::dict::DecoderDictionary;
+
+use super::{GUIDE_BYTES, LINE_BYTES, MAGIC, VERSION};
+use crate::bytes::{Fields, len_u64, put_u48};
+use crate::segment::hash_at;
+use crate::sidecar::Unusable;
+use crate::stamp::{CHECK_BYTES, CheckKey, Place};
+
+type Result<T> = std::result::Result<T, Unusable>;
+
+/// How an entry is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Method {
+    /// Not at all: it was reclaimed.
+    Dropped = 0,
+    /// As it is.
+    Raw = 1,
+    Zstd = 2,
+    /// With the pack's dictionary.
+    ZstdDictionary = 3,
+}
+
+/// One line of the index: where an original is in the pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) position: u64,
+    pub(crate) method: Method,
+    pub(crate) offset: u64,
+    pub(crate) stored: u64,
+    pub(crate) raw: u64,
+    pub(crate) hash: ContentHash,
+}
+
+impl Line {
+    pub(super) fn encode(&self, pack: u64, number: u64) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(LINE_BYTES);
+        bytes.extend_from_slice(&self.position.to_le_bytes());
+        put_u48(&mut bytes, self.offset);
+        put_u48(&mut bytes, self.stored);
+        put_u48(&mut bytes, self.raw);
+        bytes.extend_from_slice(&[self.method as u8, 0]);
+        bytes.extend_from_slice(self.hash.as_bytes());
+        let crc = line_crc(&bytes, pack, number);
+        bytes.extend_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8], pack: u64, number: u64) -> Option<Self> {
+        let mut fields = Fields::new(bytes);
+        let content = fields.bytes(LINE_BYTES - 4)?;
+        if fields.u32()? != line_crc(content, pack, number) {
+            return None;
+        }
+        let mut fields = Fields::new(content);
+        let (position, offset, stored, raw) = (fields.u64()?, fields.u48()?, fields.u48()?, fields.u48()?);
+        let method = match fields.array()? {
+            [0, 0] => Method::Dropped,
+            [1, 0] => Method::Raw,
+            [2, 0] => Method::Zstd,
+            [3, 0] => Method::ZstdDictionary,
+            _ => return None,
+        };
+        Some(Self { position, method, offset, stored, raw, hash: ContentHash::from_bytes(fields.array()?) })
+    }
+}
+
+/// A line is good in one place of one pack only.
+fn line_crc(content: &[u8], pack: u64, number: u64) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(content);
+    crc.update(&pack.to_le_bytes());
+    crc.update(&number.to_le_bytes());
+    crc.finalize()
+}
+
+/// What stands at both ends of a pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Guide {
+    pub(super) id: u64,
+    pub(super) count: u64,
+    pub(super) dictionary_len: u64,
+    pub(super) index_offset: u64,
+    pub(super) dictionary_hash: [u8; 32],
+    /// Of everything between the two guides.
+    pub(super) content_hash: [u8; 32],
+}
+
+impl Guide {
+    pub(super) fn encode(&self, key: &CheckKey, offset: u64) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(GUIDE_BYTES);
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        for number in [self.id, self.count, self.dictionary_len, self.index_offset] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.dictionary_hash);
+        bytes.extend_from_slice(&self.content_hash);
+        let check = key.check(&bytes, Place { file: self.id, offset });
+        bytes.extend_from_slice(&check);
+        bytes
+    }
+
+    fn decode(bytes: &[u8], key: &CheckKey, id: u64, offset: u64) -> Option<Self> {
+        let (checked, check) = bytes.split_at_checked(GUIDE_BYTES - CHECK_BYTES)?;
+        if key.check(checked, Place { file: id, offset }) != *check {
+            return None;
+        }
+        let mut fields = Fields::new(checked);
+        let begins = (fields.array()?, fields.u32()?, fields.u32()?, fields.u64()?);
+        if begins != (MAGIC, VERSION, 0, id) {
+            return None;
+        }
+        Some(Self {
+            id,
+            count: fields.u64()?,
+            dictionary_len: fields.u64()?,
+            index_offset: fields.u64()?,
+            dictionary_hash: fields.array()?,
+            content_hash: fields.array()?,
+        })
+    }
+}
+
+/// An opened pack.
+pub(crate) struct Pack {
+    file: Arc<dyn DiskFile>,
+    guide: Guide,
+    dictionary: Option<(Vec<u8>, DecoderDictionary<'static>)>,
+}
+
+impl std::fmt::Debug for Pack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pack").field("guide", &self.guide).finish_non_exhaustive()
+    }
+}
+
+impl Pack {
+    /// Opens the pack `id`; one of its two guides suffices.
+    pub(crate) fn open(file: Arc<dyn DiskFile>, key: &CheckKey, id: u64) -> Result<Self> {
+        let end = file.len()?.saturating_sub(len_u64(GUIDE_BYTES));
+        let mut found = None;
+        for offset in [0, end] {
+            let bytes = read(&*file, offset, len_u64(GUIDE_BYTES))?;
+            found = found.or_else(|| Guide::decode(&bytes, key, id, offset));
+        }
+        let guide = found.ok_or(Unusable::Damaged)?;
+        let dictionary = load_dictionary(&*file, &guide)?;
+        Ok(Self { file, guide, dictionary })
+    }
+
+    pub(crate) const fn count(&self) -> u64 {
+        self.guide.count
+    }
+
+    pub(crate) fn dictionary(&self) -> &[u8] {
+        self.dictionary.as_ref().map_or(&[], |(bytes, _prepared)| bytes)
+    }
+
+    /// The line of the entry with this number.
+    pub(crate) fn line(&self, number: u64) -> Result<Line> {
+        if number >= self.guide.count {
+            return Err(Unusable::Damaged);
+        }
+        let bytes =
+            read(&*self.file, self.guide.index_offset + number * len_u64(LINE_BYTES), len_u64(LINE_BYTES))?;
+        Line::decode(&bytes, self.guide.id, number).ok_or(Unusable::Damaged)
+    }
+
+    /// The bytes of an entry as they are stored.
+    pub(crate) fn stored(&self, line: &Line) -> Result<Vec<u8>> {
+        if line.offset.checked_add(line.stored).is_none_or(|end| end > self.guide.index_offset) {
+            return Err(Unusable::Damaged);
+        }
+        read(&*self.file, line.offset, line.stored)
+    }
+
+    /// The original of an entry: it hashes to the line's hash.
+    pub(crate) fn original(&self, line: &Line) -> Result<Vec<u8>> {
+        let stored = self.stored(line)?;
+        let raw = usize::try_from(line.raw).map_err(|_overflow| Unusable::Damaged)?;
+        let bytes = match (line.method, &self.dictionary) {
+            (Method::Raw, _) => stored,
+            (Method::Zstd, _) => Decompressor::new()?.decompress(&stored, raw).map_err(damaged)?,
+            (Method::ZstdDictionary, Some((_, prepared))) => {
+                let mut decompressor = Decompressor::with_prepared_dictionary(prepared)?;
+                decompressor.decompress(&stored, raw).map_err(damaged)?
+            }
+            (Method::ZstdDictionary, None) | (Method::Dropped, _) => return Err(Unusable::Damaged),
+        };
+        if bytes.len() == raw && ContentHash::of(&bytes) == line.hash {
+            Ok(bytes)
+        } else {
+            Err(Unusable::Damaged)
+        }
+    }
+
+    /// Whether every byte between the guides is as it was written, and both guides are.
+    pub(crate) fn is_whole(&self, key: &CheckKey) -> Result<bool> {
+        let guide_len = len_u64(GUIDE_BYTES);
+        let end = self.guide.index_offset + self.guide.count * len_u64(LINE_BYTES);
+        if self.file.len()? != end + guide_len {
+            return Ok(false);
+        }
+        for offset in [0, end] {
+            let bytes = read(&*self.file, offset, guide_len)?;
+            if Guide::decode(&bytes, key, self.guide.id, offset) != Some(self.guide) {
+                return Ok(false);
+            }
+        }
+        let hash = hash_at(&*self.file, guide_len, end - guide_len)?;
+        Ok(hash.is_some_and(|hash| *hash.as_bytes() == self.guide.content_hash))
+    }
+}
+
+/// Whichever copy is intact; a pack whose dictionary is lost still gives what was packed without it.
+fn load_dictionary(
+    file: &dyn DiskFile,
+    guide: &Guide,
+) -> Result<Option<(Vec<u8>, DecoderDictionary<'static>)>> {
+    if guide.dictionary_len == 0 {
+        return Ok(None);
+    }
+    let second = guide.index_offset.checked_sub(guide.dictionary_len).ok_or(Unusable::Damaged)?;
+    for offset in [len_u64(GUIDE_BYTES), second] {
+        let bytes = read(file, offset, guide.dictionary_len)?;
+        if *blake3::hash(&bytes).as_bytes() == guide.dictionary_hash {
+            let prepared = DecoderDictionary::copy(&bytes);
+            return Ok(Some((bytes, prepared)));
+        }
+    }
+    Ok(None)
+}
+
+/// What the decompressor says of bytes that it cannot read.
+fn damaged(_error: std::io::Error) -> Unusable {
+    Unusable::Damaged
+}
+
+/// `len` bytes at `offset`, allocated only if the file has them; fewer at its end.
+fn read(file: &dyn DiskFile, offset: u64, len: u64) -> Result<Vec<u8>> {
+    let there = file.len()?.saturating_sub(offset).min(len);
+    let mut bytes = vec![0; usize::try_from(there).map_err(|_overflow| Unusable::Damaged)?];
+    let read = file.read_at(&mut bytes, offset)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,343 @@
+//! Replaces a segment by its events and living bodies, and a pack by its living entries.
+//!
+//! The new file is written beside the old one, synced, renamed over it, and the directory is synced; whenever that is
+//! cut, one of the two is there and whole. Positions stay, so no pointer moves. What is damaged is carried over as it
+//! is: a rewrite neither mends nor hides.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use spanvault_env::{DiskFile, OpenMode};
+use spanvault_types::Position;
+use spanvault_types::key::{self, Table};
+
+use crate::bytes::len_u64;
+use crate::cold::{Line, Method, Pack, PackWriter};
+use crate::error::{Result, StoreError, io_error};
+use crate::frame::{Form, FrameHead};
+use crate::layout::tmp;
+use crate::lookup::Index;
+use crate::read::Fate;
+use crate::segment::{SEGMENT_HEAD_BYTES, Scanned, Scanner, SegmentHead, SegmentMap, Slot, Step};
+use crate::sidecar::{self, Sidecar, Unusable};
+use crate::stamp::Place;
+use crate::store::Store;
+use crate::view::Sealed;
+
+/// A piece of a file that is copied at once.
+const COPY_BYTES: usize = 1 << 20;
+
+impl Store {
+    /// Rewrites a segment without the bodies that need not stay. Returns the bytes that were freed; `None` where the
+    /// segment cannot be read well enough to be replaced.
+    pub(crate) fn rewrite_segment(&self, number: u64) -> Result<Option<u64>> {
+        let view = self.view();
+        let Some((segment, until)) = view.sealed().find(|(segment, _)| segment.number() == number) else {
+            return Ok(None);
+        };
+        if !segment.head_intact {
+            return Ok(None);
+        }
+        let old = self.log_file(segment)?;
+        let map = self.with_index(segment, until, |index| match index {
+            Index::Sidecar(sidecar, file) => sidecar.load(&**file),
+            Index::Scanned(map) => Ok(SegmentMap::clone(map)),
+        })?;
+        let mut nonce = [0; 16];
+        self.env.random.fill(&mut nonce);
+        let head = SegmentHead { nonce, ..segment.head };
+        let path = self.layout.segment(number);
+        let index_path = self.layout.sidecar(number);
+
+        let dead = self.bodies_to_drop(head.first, until)?.into_iter().map(|(at, _bytes)| at).collect();
+        let written = self.copy_living(&*old, &head, map, &dead);
+        let drafts = [tmp(&path), tmp(&index_path)];
+        let ready = written.and_then(|(file, map)| {
+            self.write_draft(&drafts[1], &sidecar::encode(&map, &head, &self.key))?;
+            Ok((file, map))
+        });
+        let (file, map) = match ready {
+            Ok(ready) => ready,
+            Err(error) => {
+                // Nothing was replaced. What is left of the drafts is removed now, or when the vault is opened next.
+                drafts.iter().for_each(|draft| drop(self.env.disk.remove(draft)));
+                return Err(error);
+            }
+        };
+        let old_bytes = old.len().map_err(io_error("read", &path))?;
+        self.put_in_place(&[(&drafts[0], &path), (&drafts[1], &index_path)], &self.layout.log)?;
+
+        self.handles.forget(segment.log_id());
+        self.handles.forget(segment.sidecar_id());
+        let index = self.env.disk.open(&index_path, OpenMode::Read).map_err(io_error("open", &index_path))?;
+        let renewed = Sealed::new(head, true, Sidecar::open(&*index, &self.key, number).ok());
+        self.handles.keep(renewed.log_id(), file);
+        self.handles.keep(renewed.sidecar_id(), Arc::from(index));
+        self.set_view(self.view().with_sealed(renewed));
+        Ok(Some(old_bytes.saturating_sub(map.end)))
+    }
+
+    /// Writes the new file of a segment, synced, under its draft name.
+    fn copy_living(
+        &self,
+        old: &dyn DiskFile,
+        head: &SegmentHead,
+        map: SegmentMap,
+        dead: &BTreeSet<Position>,
+    ) -> Result<(Arc<dyn DiskFile>, SegmentMap)> {
+        let path = self.layout.segment(head.number);
+        let draft = tmp(&path);
+        let failed = io_error("rewrite", &path);
+        let file = self.new_draft(&draft)?;
+        let mut copy = Copy {
+            store: self,
+            old,
+            new: &*file,
+            number: head.number,
+            dead,
+            buffer: head.encode(&self.key),
+            written: 0,
+            slots: map.slots,
+            first: map.first,
+            body_bytes: 0,
+        };
+        let start = len_u64(SEGMENT_HEAD_BYTES);
+        let mut scanner = Scanner::new(old, &self.key, head.number, start, head.first).map_err(&failed)?;
+        loop {
+            match scanner.step().map_err(&failed)? {
+                Step::Frame(frame) => copy.frame(&frame)?,
+                Step::Bad { offset, end, from, to } => {
+                    copy.damaged(offset, end, from, to).map_err(&failed)?
+                }
+                Step::End => break,
+            }
+        }
+        let end = copy.finish(scanner.next()).map_err(&failed)?;
+        let map = SegmentMap {
+            first: map.first,
+            slots: std::mem::take(&mut copy.slots),
+            keys: map.keys,
+            body_bytes: copy.body_bytes,
+            end,
+        };
+        Ok((Arc::from(file), map))
+    }
+
+    /// Rewrites a pack without the entries of reclaimed originals, or removes it if no other is left. Returns the bytes
+    /// that were freed; `None` where the pack cannot be read well enough to be replaced.
+    pub(crate) fn rewrite_pack(&self, id: u64) -> Result<Option<u64>> {
+        let path = self.layout.pack(id);
+        let Some(old) = self.usable_pack(id)? else { return Ok(None) };
+        let Some(lines) = self.living_lines(id, &old)? else { return Ok(None) };
+        let old_bytes = self.len_of(&path)?;
+        if lines.iter().all(|line| line.method == Method::Dropped) {
+            self.forget_pack(id);
+            drop(old);
+            self.env.disk.remove(&path).map_err(io_error("remove", &path))?;
+            self.sync_dir(&self.layout.cold)?;
+            return Ok(Some(old_bytes));
+        }
+        let draft = tmp(&path);
+        let written = self.copy_pack(id, &old, &lines, &draft);
+        let new_bytes = match written {
+            Ok(Some(bytes)) => bytes,
+            refused => {
+                drop(self.env.disk.remove(&draft));
+                return refused;
+            }
+        };
+        self.put_in_place(&[(&draft, &path)], &self.layout.cold)?;
+        self.forget_pack(id);
+        Ok(Some(old_bytes.saturating_sub(new_bytes)))
+    }
+
+    /// The lines of a pack, those of reclaimed originals dropped; `None` where one cannot be read.
+    fn living_lines(&self, id: u64, pack: &Pack) -> Result<Option<Vec<Line>>> {
+        let Some((_key, record)) = self.scan_last(&key::key(Table::Pack, &[Position::new(id)]))? else {
+            return Ok(None);
+        };
+        let Some(demotion) = self.demotion_at(record)? else { return Ok(None) };
+        let mut lines = Vec::with_capacity(demotion.originals.len());
+        for (number, at) in (0..).zip(&demotion.originals) {
+            match self.usable_line(pack, id, number)? {
+                Some(line) if line.position == at.get() => {
+                    let is_dead = matches!(self.fate(*at)?, Fate::Reclaimed(_));
+                    let method = if is_dead { Method::Dropped } else { line.method };
+                    lines.push(Line { method, ..line });
+                }
+                _other => return Ok(None),
+            }
+        }
+        Ok(Some(lines))
+    }
+
+    /// Writes the new file of a pack and reads every living original back; `None` where one of them is damaged.
+    fn copy_pack(&self, id: u64, old: &Pack, lines: &[Line], draft: &Path) -> Result<Option<u64>> {
+        let file = self.new_draft(draft)?;
+        let write = || -> std::result::Result<u64, Unusable> {
+            let mut writer = PackWriter::new(&*file, &self.key, id, old.dictionary())?;
+            for line in lines {
+                let stored = if line.method == Method::Dropped { Vec::new() } else { old.stored(line)? };
+                writer.add_stored(*line, &stored)?;
+            }
+            let len = writer.finish()?;
+            let reader = self.env.disk.open(draft, OpenMode::Read)?;
+            let pack = Pack::open(Arc::from(reader), &self.key, id)?;
+            for number in 0..pack.count() {
+                let line = pack.line(number)?;
+                if line.method != Method::Dropped {
+                    pack.original(&line)?;
+                }
+            }
+            Ok(len)
+        };
+        match write() {
+            Ok(len) => Ok(Some(len)),
+            Err(Unusable::Damaged) => Ok(None),
+            Err(Unusable::Io(error)) => Err(io_error("write", draft)(error)),
+        }
+    }
+
+    fn len_of(&self, path: &Path) -> Result<u64> {
+        let len = self.env.disk.open(path, OpenMode::Read).and_then(|file| file.len());
+        len.map_err(io_error("read", path))
+    }
+
+    fn new_draft(&self, draft: &Path) -> Result<Box<dyn DiskFile>> {
+        match self.env.disk.remove(draft) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(io_error("remove", draft)(error));
+            }
+            _gone => {}
+        }
+        self.env.disk.open(draft, OpenMode::CreateNew).map_err(io_error("create", draft))
+    }
+
+    fn write_draft(&self, draft: &Path, bytes: &[u8]) -> Result<()> {
+        let file = self.new_draft(draft)?;
+        file.write_at(bytes, 0).and_then(|()| file.sync()).map_err(io_error("write", draft))
+    }
+
+    /// Puts finished files in the place of others and makes that durable. If it fails nobody knows which of them a
+    /// crash would leave, so the store goes no further (I8).
+    fn put_in_place(&self, files: &[(&Path, &Path)], dir: &Path) -> Result<()> {
+        for (draft, path) in files {
+            if let Err(error) = self.env.disk.rename(draft, path) {
+                self.flush.poison();
+                return Err(io_error("rename", draft)(error));
+            }
+        }
+        self.sync_dir(dir)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> Result<()> {
+        self.env.disk.sync_dir(dir).map_err(|error| {
+            self.flush.poison();
+            StoreError::Io { action: "sync", path: dir.to_owned(), source: error }
+        })
+    }
+}
+
+/// A segment that is being copied.
+struct Copy<'a> {
+    store: &'a Store,
+    old: &'a dyn DiskFile,
+    new: &'a dyn DiskFile,
+    number: u64,
+    /// What looked dead when the segment was chosen; it is asked about again, one by one.
+    dead: &'a BTreeSet<Position>,
+    buffer: Vec<u8>,
+    written: u64,
+    /// The slots of the old file, brought up to date frame by frame.
+    slots: Vec<Slot>,
+    first: u64,
+    body_bytes: u64,
+}
+
+impl Copy<'_> {
+    fn offset(&self) -> u64 {
+        self.written + len_u64(self.buffer.len())
+    }
+
+    fn frame(&mut self, frame: &Scanned) -> Result<()> {
+        let path = self.store.layout.segment(self.number);
+        let at = Position::new(frame.head.seq);
+        let is_dead =
+            frame.head.form == Form::Full && self.dead.contains(&at) && self.store.need_not_stay(at)?;
+        let form = if is_dead { Form::Named } else { frame.head.form };
+        // The checksum stays what it was: one that did not fit still does not.
+        let head = FrameHead { form, ..frame.head };
+        let offset = self.offset();
+        self.moved(frame.head.seq, offset);
+        self.buffer.extend_from_slice(&head.encode(&self.store.key, Place { file: self.number, offset }));
+        self.buffer.extend_from_slice(&frame.event);
+        frame.name.encode(&mut self.buffer);
+        self.body_bytes += head.body_here();
+        let body = frame.offset + frame.head.body_offset();
+        self.bytes(body, body + head.body_here()).map_err(io_error("rewrite", &path))
+    }
+
+    /// Bytes that are no frame are carried over as they are, and what was found in them is found there again.
+    fn damaged(&mut self, offset: u64, end: u64, from: u64, to: Option<u64>) -> io::Result<()> {
+        let new = self.offset();
+        let next = self.first + len_u64(self.slots.len());
+        for seq in from..to.unwrap_or(next) {
+            let old = self.slot(seq).and_then(|slot| slot.offset());
+            if let Some(old) = old.filter(|old| (offset..end).contains(old)) {
+                self.moved(seq, new + (old - offset));
+            }
+        }
+        self.bytes(offset, end)
+    }
+
+    fn slot(&mut self, seq: u64) -> Option<&mut Slot> {
+        self.slots.get_mut(usize::try_from(seq.checked_sub(self.first)?).ok()?)
+    }
+
+    fn moved(&mut self, seq: u64, offset: u64) {
+        if let Some(slot) = self.slot(seq) {
+            slot.offset = offset;
+        }
+    }
+
+    /// Copies a stretch of the old file.
+    fn bytes(&mut self, from: u64, to: u64) -> io::Result<()> {
+        let mut from = from;
+        while from < to {
+            let want = usize::try_from(to - from).unwrap_or(usize::MAX).min(COPY_BYTES);
+            let filled = self.buffer.len();
+            self.buffer.resize(filled + want, 0);
+            let read = self.old.read_at(self.buffer.get_mut(filled..).unwrap_or_default(), from)?;
+            self.buffer.truncate(filled + read);
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            from += len_u64(read);
+            self.flush_from(COPY_BYTES)?;
+        }
+        self.flush_from(COPY_BYTES)
+    }
+
+    fn flush_from(&mut self, bytes: usize) -> io::Result<()> {
+        if self.buffer.len() >= bytes {
+            self.new.write_at(&self.buffer, self.written)?;
+            self.written += len_u64(self.buffer.len());
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    /// Ends the file and makes it durable; `next` is the position after the last frame that was there.
+    fn finish(&mut self, next: u64) -> io::Result<u64> {
+        self.flush_from(0)?;
+        self.new.sync()?;
+        // Frames that the old file was too short for are missing in the new one too.
+        let last = self.first + len_u64(self.slots.len());
+        for seq in next..last {
+            self.moved(seq, self.written);
+        }
+        Ok(self.written)
+    }
+}

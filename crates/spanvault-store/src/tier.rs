@@ -1,0 +1,182 @@
+//! The cold tier: which pack has an original, and the original out of it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use spanvault_env::OpenMode;
+use spanvault_types::key::{self, Table};
+use spanvault_types::{Event, Position};
+
+use crate::cold::{Line, Method, Pack};
+use crate::damage::{Damage, Fault};
+use crate::error::{Result, StoreError, io_error};
+use crate::read::{Fate, Original};
+use crate::sidecar::Unusable;
+use crate::store::Store;
+
+/// Demotions and opened packs that are kept at hand, each.
+const KEPT_MAX: usize = 32;
+
+/// One `Demoted` record: what its pack holds.
+#[derive(Debug)]
+pub(crate) struct Demotion {
+    pub(crate) pack: u64,
+    /// Ascending; the place of an original is the number of its entry.
+    pub(crate) originals: Vec<Position>,
+}
+
+/// What was looked at last.
+#[derive(Debug)]
+pub(crate) struct Kept<T> {
+    items: Mutex<VecDeque<(u64, Arc<T>)>>,
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self { items: Mutex::new(VecDeque::new()) }
+    }
+}
+
+impl<T> Kept<T> {
+    /// The item `id`, made by `make` if it is not at hand.
+    fn get<E>(
+        &self,
+        id: u64,
+        make: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> std::result::Result<Arc<T>, E> {
+        let lock = || self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_id, item)) = lock().iter().find(|(kept, _)| *kept == id) {
+            return Ok(Arc::clone(item));
+        }
+        let made = Arc::new(make()?);
+        let mut items = lock();
+        items.push_front((id, Arc::clone(&made)));
+        items.truncate(KEPT_MAX);
+        Ok(made)
+    }
+
+    fn forget(&self, id: u64) {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner).retain(|(kept, _)| *kept != id);
+    }
+}
+
+/// The cold side of a store.
+#[derive(Debug, Default)]
+pub(crate) struct Cold {
+    demotions: Kept<Demotion>,
+    packs: Kept<Pack>,
+}
+
+impl Store {
+    /// The last demotion of the original at `at`.
+    pub(crate) fn demotion(&self, at: Position) -> Result<Option<Arc<Demotion>>> {
+        match self.scan_last(&key::key(Table::Cold, &[at]))? {
+            Some((_key, record)) => self.demotion_at(record),
+            None => Ok(None),
+        }
+    }
+
+    /// The demotion that the record at `record` tells of.
+    pub(crate) fn demotion_at(&self, record: Position) -> Result<Option<Arc<Demotion>>> {
+        let read = || match self.frame(record)?.event {
+            Event::Demoted(demoted) => {
+                Ok(Some(Demotion { pack: demoted.pack, originals: demoted.originals }))
+            }
+            _other => Ok(None),
+        };
+        let make = || read().and_then(|found| found.ok_or(StoreError::NotFound { at: record }));
+        match self.cold.demotions.get(record.get(), make) {
+            Err(StoreError::NotFound { .. }) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    /// The pack `id`, opened.
+    pub(crate) fn pack(&self, id: u64) -> std::result::Result<Arc<Pack>, Unusable> {
+        self.cold.packs.get(id, || {
+            let file = self.env.disk.open(&self.layout.pack(id), OpenMode::Read)?;
+            Pack::open(Arc::from(file), &self.key, id)
+        })
+    }
+
+    /// The pack `id`, or `None` where it is gone or cannot be told from noise.
+    ///
+    /// # Errors
+    /// What the file system says: then nothing is known.
+    pub(crate) fn usable_pack(&self, id: u64) -> Result<Option<Arc<Pack>>> {
+        usable(self.pack(id)).map_err(io_error("read", &self.layout.pack(id)))
+    }
+
+    /// Lets an opened pack go, because its file was replaced or removed.
+    pub(crate) fn forget_pack(&self, id: u64) {
+        self.cold.packs.forget(id);
+    }
+
+    /// The line of the original at `at` in the pack that it was demoted to.
+    pub(crate) fn cold_line(&self, at: Position, demotion: &Demotion) -> std::result::Result<Line, Unusable> {
+        let number = demotion.originals.binary_search(&at).map_err(|_absent| Unusable::Damaged)?;
+        let line = self.pack(demotion.pack)?.line(crate::bytes::len_u64(number))?;
+        if line.position == at.get() { Ok(line) } else { Err(Unusable::Damaged) }
+    }
+
+    /// The original at `at` out of its pack, verified; `None` where it was never demoted.
+    pub(crate) fn cold_original(&self, at: Position) -> Result<Option<Original>> {
+        let Some(demotion) = self.demotion(at)? else { return Ok(None) };
+        let read = || {
+            let line = self.cold_line(at, &demotion)?;
+            Ok((line.hash, self.pack(demotion.pack)?.original(&line)?))
+        };
+        match read() {
+            Ok((hash, bytes)) => Ok(Some(Original { at, hash, bytes })),
+            Err(unusable) => Err(self.cold_fault(at, &demotion, unusable)),
+        }
+    }
+
+    /// Whether a pack has the original at `at`, as far as is known without unpacking it.
+    pub(crate) fn is_cold(&self, at: Position, demotion: &Demotion) -> bool {
+        let there = self.cold_line(at, demotion).is_ok_and(|line| line.method != Method::Dropped);
+        let is_damaged = |damage: &Damage| (damage.fault, damage.segment) == (Fault::ColdCopy, demotion.pack);
+        there && !self.has_damage(at, is_damaged)
+    }
+
+    /// Whether all originals of a pack are reclaimed, so that its file need not be there.
+    pub(crate) fn is_pack_spent(&self, demotion: &Demotion) -> Result<bool> {
+        for at in &demotion.originals {
+            if !matches!(self.fate(*at)?, Fate::Reclaimed(_)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The line of an entry, or `None` where it is damaged.
+    ///
+    /// # Errors
+    /// What the file system says: then nothing is known.
+    pub(crate) fn usable_line(&self, pack: &Pack, id: u64, number: u64) -> Result<Option<Line>> {
+        usable(pack.line(number)).map_err(io_error("read", &self.layout.pack(id)))
+    }
+
+    fn cold_fault(&self, at: Position, demotion: &Demotion, unusable: Unusable) -> StoreError {
+        let path = self.layout.pack(demotion.pack);
+        let gone = match unusable {
+            Unusable::Io(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return io_error("read", &path)(error);
+            }
+            Unusable::Io(_not_found) => true,
+            Unusable::Damaged => false,
+        };
+        let (segment, fault) = (demotion.pack, Fault::ColdCopy);
+        self.note_damage(Damage { from: at, to: at, segment, offset: 0, fault });
+        if gone { StoreError::Missing { at } } else { StoreError::Corrupt { at, what: fault.as_str() } }
+    }
+}
+
+/// What can be used, or `None` where it is damaged or gone.
+fn usable<T>(found: std::result::Result<T, Unusable>) -> std::io::Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Unusable::Io(error)) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Err(Unusable::Damaged | Unusable::Io(_)) => Ok(None),
+    }
+}

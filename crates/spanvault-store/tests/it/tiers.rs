@@ -1,0 +1,469 @@
+//! Hot, cold and gone: at no instant less than one good copy or a tombstone.
+
+use std::collections::BTreeSet;
+
+use spanvault_env::{Count, Fault, ScheduledFault, Survival};
+use spanvault_gate::{
+    ClockTrust, LockEpoch, RemovalPermit, RemovalView, Stage, StoreState, VaultState, permit_removal,
+};
+use spanvault_store::{
+    Access, BodyState, FreeOptions, Removal, Store, StoreError, VerifyDepth, Whereabouts, Writer,
+};
+use spanvault_types::{
+    Condemned, ContentHash, Event, EvidentialClass, Expiry, Position, Rescued, StoreTime, Ttl, key,
+};
+
+use crate::support::{Ledger, World, every, file, span};
+
+/// What the gate permits of an original that nothing rests on.
+fn permit(writer: &Writer<'_>, original: Position) -> RemovalPermit {
+    let instant = StoreTime::from_ms;
+    let state = VaultState {
+        now: instant(1_000_000_000),
+        clock: ClockTrust::Trusted,
+        store: StoreState::Ok,
+        policy: Ok(Position::ZERO),
+        revision: writer.revision(),
+    };
+    let view = RemovalView {
+        original,
+        stage: Ok(Stage::Condemned { since: instant(2_000) }),
+        grace: Ok(Ttl::from_ms(1_000).unwrap()),
+        retention: Ok(Expiry::At(instant(1_000))),
+        leases: Ok(Vec::new()),
+        demands: Ok(Vec::new()),
+        holds: Ok(Vec::new()),
+        live: Ok(Vec::new()),
+        cited_by: Ok(Vec::new()),
+    };
+    permit_removal(LockEpoch::new(writer.epoch()), &state, &view).unwrap()
+}
+
+fn removal(writer: &Writer<'_>, original: Position) -> Removal {
+    Removal { permit: permit(writer, original), class: EvidentialClass::Structured }
+}
+
+fn condemn(store: &Store, originals: &[Position]) -> Result<Position, StoreError> {
+    let mut writer = store.lock()?;
+    let mut batch = writer.begin();
+    let condemned = Condemned { originals: originals.to_vec(), at: StoreTime::from_ms(2_000) };
+    batch.push(Event::Condemned(condemned), None);
+    writer.commit(batch)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the store's own tests of what the ban protects")]
+fn remove(
+    store: &Store,
+    writer: &mut Writer<'_>,
+    removals: Vec<Removal>,
+) -> Result<Vec<Position>, StoreError> {
+    store.remove(writer, removals)
+}
+
+fn rescue(store: &Store, originals: &[Position]) {
+    let is_condemned = |at: &&Position| matches!(store.whereabouts(**at), Whereabouts::Condemned { .. });
+    let originals: Vec<_> = originals.iter().filter(is_condemned).copied().collect();
+    let mut writer = store.lock().unwrap();
+    let mut batch = writer.begin();
+    batch.push(Event::Rescued(Rescued { originals, by: Position::ZERO }), None);
+    writer.commit(batch).unwrap();
+}
+
+fn remove_all(store: &Store, originals: &[Position]) -> Result<Vec<Position>, StoreError> {
+    let mut writer = store.lock()?;
+    let removals = originals.iter().map(|at| removal(&writer, *at)).collect();
+    remove(store, &mut writer, removals)
+}
+
+fn demote(store: &Store, originals: &[Position]) -> Result<u64, StoreError> {
+    Ok(store.demote(&mut store.lock()?, originals, &mut |_| ())?.demoted)
+}
+
+fn free(store: &Store) -> Result<u64, StoreError> {
+    let report = store.free_space(&mut store.lock()?, FreeOptions::default(), &mut |_| ())?;
+    assert!(report.unreadable.is_empty(), "{report:?}");
+    Ok(report.bytes_freed)
+}
+
+fn positions(ledger: &Ledger) -> Vec<Position> {
+    ledger.batches.iter().flat_map(|batch| batch.originals.iter().map(|(at, _)| *at)).collect()
+}
+
+fn log_bytes(world: &World) -> u64 {
+    let files = world.disk.files().into_iter();
+    files.filter(|(path, _)| path.extension().is_some_and(|kind| kind == "log")).map(|(_, len)| len).sum()
+}
+
+fn is_sound(store: &Store) -> bool {
+    let report = store.verify(VerifyDepth::Data, &mut |_| ()).unwrap();
+    assert!(report.is_sound() && report.sidecars.is_empty(), "{report:?}");
+    true
+}
+
+#[test]
+fn i44_a_demoted_original_reads_from_its_pack_once_the_log_has_let_it_go() {
+    let world = World::new().with_segments_of(3_000);
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    for _ in 0..12 {
+        ledger.commit(&store, &[500, 100]).unwrap();
+    }
+    let all = positions(&ledger);
+    assert!(store.whereabouts(all[0]) == Whereabouts::Hot);
+    let report = store.demote(&mut store.lock().unwrap(), &all[..20], &mut |_| ()).unwrap();
+    assert_eq!((report.demoted, report.packs.len(), report.bytes_before), (20, 1, 6_000));
+    let cold = Whereabouts::Cold { pack: report.packs[0] };
+    assert!(all[..20].iter().all(|at| store.whereabouts(*at) == cold));
+    assert!(matches!(store.frame(all[0]).unwrap().body, BodyState::Hot { .. }), "until space is freed");
+    let again = store.demote(&mut store.lock().unwrap(), &all[..20], &mut |_| ()).unwrap();
+    assert_eq!((again.demoted, again.skipped.len()), (0, 20));
+
+    let before = log_bytes(&world);
+    let freed = free(&store).unwrap();
+    assert!(freed >= 6_000 && log_bytes(&world) + freed <= before + 400, "{freed}");
+    for store in [store, world.restarted().open(), world.restarted().read()] {
+        assert_eq!(store.frame(all[0]).unwrap().body, BodyState::Dropped { len: 500 });
+        assert!(store.frame(all[0]).unwrap().hash.is_some(), "it is still found by its hash");
+        assert!(all[20..].iter().all(|at| store.whereabouts(*at) == Whereabouts::Hot));
+        ledger.check_originals(&store);
+        assert!(is_sound(&store));
+    }
+}
+
+#[test]
+fn i41_a_reclaimed_original_is_unreachable_at_once_and_its_tombstone_stays() {
+    let world = World::new();
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    ledger.commit(&store, &[4_000, 300, 20]).unwrap();
+    let all = positions(&ledger);
+    let hash = store.frame(all[0]).unwrap().hash.unwrap();
+    demote(&store, &all[1..2]).unwrap();
+    condemn(&store, &all[..2]).unwrap();
+    assert!(matches!(store.whereabouts(all[0]), Whereabouts::Condemned { .. }));
+    ledger.check_originals(&store);
+    let tombstones = remove_all(&store, &all[..2]).unwrap();
+    let gone = |store: &Store| {
+        for (at, tombstone) in all.iter().zip(&tombstones) {
+            assert_eq!(store.whereabouts(*at), Whereabouts::Reclaimed { tombstone: *tombstone });
+            let read = store.original(*at);
+            assert!(matches!(read, Err(StoreError::Reclaimed { tombstone: by, .. }) if by == *tombstone));
+        }
+        let tombstone = store.frame(tombstones[0]).unwrap();
+        assert_eq!((tombstone.hash, tombstone.body), (Some(hash), BodyState::None));
+        let Event::Reclaimed(record) = &tombstone.event else { panic!("{tombstone:?}") };
+        assert_eq!((record.original.at, record.bytes), (all[0], 4_000));
+        assert_eq!(tombstone.commitment, Some(record.original.commitment));
+        assert_eq!(store.frame(all[0]).unwrap().commitment, Some(record.original.commitment));
+        assert_eq!(store.scan(&key::original(&hash)).unwrap(), [(key::original(&hash), all[0])]);
+    };
+    gone(&store);
+    assert!(free(&store).unwrap() >= 4_000);
+    assert_eq!(free(&store).unwrap(), 0, "what is freed is freed once");
+    for store in [store, world.restarted().open(), world.restarted().read()] {
+        gone(&store);
+        assert_eq!(store.original(all[2]).unwrap().bytes, ledger.batches[0].originals[2].1);
+        let report = store.verify(VerifyDepth::Data, &mut |_| ()).unwrap();
+        assert!(report.is_sound() && report.originals == 1, "{report:?}");
+    }
+    let bytes = &ledger.batches[0].originals[0].1[100..200];
+    for (path, _) in world.disk.files() {
+        let content = world.disk.bytes(&path).unwrap();
+        assert!(!content.windows(100).any(|window| window == bytes), "left in {}", path.display());
+    }
+}
+
+#[test]
+fn a_permit_from_another_lock_removes_nothing() {
+    let world = World::new();
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    ledger.commit(&store, &[100, 100]).unwrap();
+    let all = positions(&ledger);
+    condemn(&store, &all).unwrap();
+    let stale = removal(&store.lock().unwrap(), all[0]);
+    let mut writer = store.lock().unwrap();
+    let good = removal(&writer, all[1]);
+    assert!(matches!(remove(&store, &mut writer, vec![good, stale]), Err(StoreError::StalePermit { .. })));
+
+    let early = removal(&writer, all[0]);
+    let mut batch = writer.begin();
+    let rescued = Rescued { originals: vec![all[0]], by: Position::ZERO };
+    batch.push(Event::Rescued(rescued), None);
+    writer.commit(batch).unwrap();
+    assert!(matches!(remove(&store, &mut writer, vec![early]), Err(StoreError::StalePermit { .. })));
+    let rescued = removal(&writer, all[0]);
+    assert!(matches!(remove(&store, &mut writer, vec![rescued]), Err(StoreError::NotCondemned { .. })));
+    let twice = vec![removal(&writer, all[1]), removal(&writer, all[1])];
+    assert!(matches!(remove(&store, &mut writer, twice), Err(StoreError::StalePermit { .. })));
+    drop(writer);
+    ledger.check_originals(&store);
+
+    remove_all(&store, &all[1..]).unwrap();
+    assert!(matches!(remove_all(&store, &all[1..]), Err(StoreError::Reclaimed { .. })));
+}
+
+#[test]
+fn i44_a_damaged_hot_copy_is_served_from_the_pack_and_a_damaged_pack_keeps_the_hot_one() {
+    let world = World::new();
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    ledger.commit(&store, &[1_000]).unwrap();
+    let at = positions(&ledger)[0];
+    demote(&store, &[at]).unwrap();
+    drop(store);
+
+    let log = file("log/00000001.log");
+    for byte in [168 + 2, 168 + 400] {
+        let damaged = world.restarted();
+        damaged.disk.flip_bit(&log, byte, 2).unwrap();
+        let (store, _report) = damaged.try_open(Access::Read).unwrap();
+        assert_eq!(store.original(at).unwrap().bytes, ledger.batches[0].originals[0].1, "byte {byte}");
+        assert!(matches!(store.whereabouts(at), Whereabouts::Cold { .. }));
+        assert!(!store.damage().is_empty());
+    }
+
+    let world = world.restarted();
+    let (pack, _) = world
+        .disk
+        .files()
+        .into_iter()
+        .find(|(path, _)| path.ends_with("cold") || path.extension().is_some_and(|kind| kind == "pack"))
+        .unwrap();
+    world.disk.flip_bit(&pack, 200, 1).unwrap();
+    let store = world.open();
+    assert_eq!(free(&store).unwrap(), 0, "the only good copy stays");
+    ledger.check_originals(&store);
+    assert_eq!(store.whereabouts(at), Whereabouts::Hot);
+    assert_eq!(demote(&store, &[at]).unwrap(), 1, "and can be demoted once more");
+    assert!(free(&store).unwrap() > 900);
+    ledger.check_originals(&store);
+}
+
+#[test]
+fn readers_beside_a_rewrite_go_on() {
+    let world = World::new().with_segments_of(2_000);
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    for _ in 0..10 {
+        ledger.commit(&store, &[300, 400]).unwrap();
+    }
+    let all = positions(&ledger);
+    let early = world.read();
+    ledger.check_originals(&early);
+    let late = world.read();
+    demote(&store, &all[..15]).unwrap();
+    free(&store).unwrap();
+    // One has its files open, the other finds other files than it knows; both saw the log before the demotion.
+    ledger.check_originals(&early);
+    for (at, bytes) in ledger.batches.iter().flat_map(|batch| &batch.originals) {
+        match late.original(*at) {
+            Ok(original) => assert_eq!(original.bytes, *bytes),
+            Err(error) => assert!(matches!(error, StoreError::Missing { .. }), "{error}"),
+        }
+    }
+    for reader in [&early, &late] {
+        reader.refresh().unwrap();
+        ledger.check_originals(reader);
+        assert_eq!(reader.frames(Position::ZERO).filter(|frame| frame.is_err()).count(), 0);
+        assert!(reader.damage().is_empty(), "{:?}", reader.damage());
+    }
+}
+
+/// What the one who runs the script knows of the originals.
+#[derive(Debug, Clone, Default)]
+struct Outside {
+    ledger: Ledger,
+    /// Handed to a removal.
+    removing: BTreeSet<Position>,
+    /// Their removal was acknowledged.
+    removed: BTreeSet<Position>,
+}
+
+impl Outside {
+    fn remove(&mut self, store: &Store, originals: &[Position]) -> Result<(), StoreError> {
+        condemn(store, originals)?;
+        self.removing.extend(originals);
+        remove_all(store, originals)?;
+        self.removed.extend(originals);
+        Ok(())
+    }
+
+    /// One good copy or a tombstone, of every original; removals whole or not at all.
+    fn check(&self, store: &Store) {
+        let mut undecided = BTreeSet::new();
+        for (at, bytes) in
+            self.ledger.batches.iter().filter(|batch| batch.acked).flat_map(|batch| &batch.originals)
+        {
+            match store.original(*at) {
+                Ok(original) => {
+                    assert!(!self.removed.contains(at), "{at} came back");
+                    assert_eq!(original.bytes, *bytes);
+                    undecided.extend(self.removing.contains(at).then_some("there"));
+                }
+                Err(StoreError::Reclaimed { tombstone, .. }) => {
+                    assert!(self.removing.contains(at), "{at} is gone");
+                    assert_eq!(store.frame(tombstone).unwrap().hash, Some(ContentHash::of(bytes)));
+                    undecided.extend((!self.removed.contains(at)).then_some("gone"));
+                }
+                Err(error) => panic!("{at}: {error}"),
+            }
+        }
+        assert!(undecided.len() <= 1, "half a removal");
+    }
+}
+
+fn script(world: &World, outside: &mut Outside) -> Result<(), StoreError> {
+    let (store, _report) = world.try_open(Access::Write)?;
+    for _ in 0..5 {
+        outside.ledger.commit(&store, &[150, 40, 300])?;
+    }
+    let all = positions(&outside.ledger);
+    demote(&store, &all[..6])?;
+    free(&store)?;
+    outside.remove(&store, &all[4..9])?;
+    drop(store);
+    let (store, _report) = world.try_open(Access::Write)?;
+    free(&store)?;
+    demote(&store, &all[9..])?;
+    free(&store).map(drop)
+}
+
+fn world() -> World {
+    World::new().with_segments_of(1_500)
+}
+
+/// Reopens after whatever happened, checks, brings the work to its end, and checks that nothing is left over.
+fn recovers(world: &World, outside: &Outside) {
+    let (store, report) = world.try_open(Access::Write).unwrap();
+    assert!(report.is_sound(), "{report:?}");
+    outside.check(&store);
+    let living: Vec<_> =
+        positions(&outside.ledger).into_iter().filter(|at| store.whereabouts(*at).is_retrievable()).collect();
+    rescue(&store, &living);
+    demote(&store, &living).unwrap();
+    free(&store).unwrap();
+    outside.check(&store);
+    assert!(is_sound(&store));
+    let packs: BTreeSet<_> = living
+        .iter()
+        .map(|at| match store.whereabouts(*at) {
+            Whereabouts::Cold { pack } => format!("{pack:016x}.pack"),
+            other => panic!("{at} is {}", other.as_str()),
+        })
+        .collect();
+    for (path, _) in world.disk.files() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(!name.ends_with(".tmp"), "{name} is left over");
+        assert!(!name.ends_with(".pack") || packs.contains(name), "{name} is left over");
+    }
+}
+
+#[test]
+fn i41_i44_i50_a_power_cut_at_any_call_leaves_one_good_copy_or_a_tombstone() {
+    let whole = world();
+    script(&whole, &mut Outside::default()).unwrap();
+    let changes = whole.disk.count(Count::Changes);
+    assert!(changes > 100, "{changes}");
+    let survivals =
+        [Survival::Nothing, Survival::All, Survival::Seeded(1), Survival::Seeded(2), Survival::Seeded(3)];
+    for nth in (1..=changes).step_by(every(2)) {
+        let world = world();
+        world.disk.cut_power(Count::Changes, nth);
+        let mut outside = Outside::default();
+        drop(script(&world, &mut outside));
+        for survival in survivals {
+            recovers(&world.on(world.disk.crash(survival)), &outside);
+        }
+    }
+}
+
+#[test]
+fn i8_i44_a_call_that_fails_leaves_one_good_copy_or_a_tombstone() {
+    for fault in [Fault::Io, Fault::NoSpace, Fault::SyncDrops] {
+        for nth in (1..).step_by(every(6)) {
+            let world = world();
+            world.disk.fail(ScheduledFault::any(fault, nth));
+            let mut outside = Outside::default();
+            let failed = script(&world, &mut outside);
+            world.disk.mend();
+            recovers(&world.restarted(), &outside);
+            recovers(&world.on(world.disk.crash(Survival::Seeded(nth))), &outside);
+            if failed.is_ok() && nth > world.disk.count(Count::Calls) {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn i9_on_a_full_disk_a_removal_commits_and_space_comes_back() {
+    let mut world = World::new().with_segments_of(40_000);
+    world.options.reserve_bytes = 64 << 10;
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    for _ in 0..40 {
+        ledger.commit(&store, &[3_000]).unwrap();
+    }
+    world.disk.set_capacity(Some(world.disk.used_bytes()));
+    let before = ledger.clone();
+    assert!(matches!(ledger.commit(&store, &[3_000]), Err(StoreError::NoSpace { .. })));
+    ledger = before;
+    let all = positions(&ledger);
+    condemn(&store, &all[..30]).unwrap();
+    remove_all(&store, &all[..30]).unwrap();
+    assert!(free(&store).unwrap() >= 90_000);
+    assert_eq!(store.reserve_bytes(), 64 << 10, "the reserve is back");
+    ledger.commit(&store, &[3_000]).unwrap();
+    drop(store);
+    let store = world.restarted().open();
+    assert!(all[..30].iter().all(|at| matches!(store.original(*at), Err(StoreError::Reclaimed { .. }))));
+    assert!(all[30..].iter().all(|at| store.original(*at).is_ok()));
+    assert!(is_sound(&store));
+}
+
+#[test]
+fn i17_a_rewrite_carries_damage_over_and_frees_the_rest() {
+    let world = World::new().with_segments_of(4_000);
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    for _ in 0..8 {
+        ledger.commit(&store, &[400, 500]).unwrap();
+    }
+    let all = positions(&ledger);
+    demote(&store, &all[..2]).unwrap();
+    drop(store);
+    // The head of one frame and the event of another, neither of them demoted.
+    let world = world.restarted();
+    let log = file("log/00000001.log");
+    let bytes = world.disk.bytes(&log).unwrap();
+    let body = |at: usize| {
+        let wanted = &ledger.batches[at / 2].originals[at % 2].1;
+        bytes.windows(wanted.len()).position(|window| window == wanted.as_slice()).unwrap() as u64
+    };
+    let event_len = span(all[2], 2, &ledger.batches[1].originals[0].1).encode().unwrap().len() as u64;
+    world.disk.flip_bit(&log, body(2) - 48 - event_len - 30, 1).unwrap();
+    world.disk.flip_bit(&log, body(3) - 60, 1).unwrap();
+    let (store, _report) = world.try_open(Access::Write).unwrap();
+    let unreadable = |store: &Store| {
+        (1..=store.head().position.get())
+            .filter(|seq| store.frame(Position::new(*seq)).is_err())
+            .collect::<Vec<_>>()
+    };
+    let lost = unreadable(&store);
+    assert_eq!(lost.len(), 2);
+    let freed = store.free_space(&mut store.lock().unwrap(), FreeOptions::default(), &mut |_| ()).unwrap();
+    assert!(freed.segments == 1 && freed.bytes_freed >= 900, "{freed:?}");
+    for store in [store, world.restarted().try_open(Access::Read).unwrap().0] {
+        assert_eq!(unreadable(&store), lost, "neither mended nor hidden");
+        for (at, bytes) in ledger.batches.iter().flat_map(|batch| &batch.originals) {
+            let hash = key::original(&ContentHash::of(bytes));
+            assert_eq!(store.scan(&hash).unwrap(), [(hash, *at)], "still found by its hash");
+            match store.original(*at) {
+                Ok(original) => assert_eq!(original.bytes, *bytes),
+                Err(StoreError::Corrupt { .. }) => assert!(lost.contains(&at.get())),
+                Err(error) => panic!("{at}: {error}"),
+            }
+        }
+    }
+}
