@@ -32,6 +32,7 @@ mod reader;
 mod reading;
 mod request;
 mod summarize;
+mod task;
 #[cfg(test)]
 mod testing;
 mod tokens;

@@ -1,13 +1,13 @@
 //! What makes a span live: an open obligation, a negative result that nothing absorbed, or a detail that the
 //! kept context uses and that only this span states.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use spanvault_types::{ByteRange, CarriedKind, PartBody, Role};
 
 use crate::obligation::command_of;
 use crate::request::strings;
-use crate::{AtomKind, SessionReading, SpanText, atoms, atoms_of_text};
+use crate::{AtomKind, Negative, SessionReading, SpanText, atoms, atoms_of_text};
 
 /// One thing that makes a span live.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,37 +44,22 @@ pub fn live(
     kept: &[bool],
     carried: &[CarriedMark],
 ) -> Vec<Vec<LiveMark>> {
-    let is = |flags: &[bool], span: usize| flags.get(span).copied().unwrap_or(false);
+    let context = Context { candidates, kept, carried: carried.iter().copied().collect() };
     let mut marks: Vec<Vec<LiveMark>> = vec![Vec::new(); spans.len()];
-    for (at, span) in reading.spans.iter().enumerate().filter(|(at, _)| is(candidates, *at)) {
-        let Some(found) = marks.get_mut(at) else { break };
-        for open in span.opens.iter().filter(|obligation| obligation.is_open()) {
-            found.push(mark(CarriedKind::Obligation, open.range, &open.words));
-        }
-        for negative in &span.negatives {
-            let denied = negative.denied_in.is_some_and(|said| is(kept, said));
-            if negative.succeeded_in.is_none() && !denied {
-                found.push(mark(CarriedKind::Negative, negative.range, &negative.words));
-            }
+    for (at, (span, marks)) in reading.spans.iter().zip(&mut marks).enumerate() {
+        if context.is_candidate(at) {
+            let open = span.opens.iter().filter(|obligation| obligation.is_open());
+            marks.extend(open.map(|open| mark(CarriedKind::Obligation, open.range, &open.words)));
+            let unabsorbed = span.negatives.iter().filter(|negative| !context.absorbs(negative));
+            marks.extend(
+                unabsorbed.map(|negative| mark(CarriedKind::Negative, negative.range, &negative.words)),
+            );
+            marks.retain(|mark| !context.carries(at, mark.kind, mark.range));
         }
     }
-    for reference in references(reading, spans, candidates, kept) {
-        marks[reference.source].push(LiveMark {
-            used_by: Some(reference.used_by),
-            ..mark(CarriedKind::Reference, reference.range, &reference.words)
-        });
-    }
-    let carried_here = |span: usize, mark: &LiveMark| {
-        carried.iter().any(|carried| {
-            let same_span = carried.span == span && carried.kind == mark.kind;
-            same_span
-                && carried.range.start < mark.range.end.max(mark.range.start + 1)
-                && mark.range.start < carried.range.end.max(carried.range.start + 1)
-        })
-    };
-    if !carried.is_empty() {
-        for (span, marks) in marks.iter_mut().enumerate() {
-            marks.retain(|mark| !carried_here(span, mark));
+    for (source, reference) in references(reading, spans, &context) {
+        if let Some(marks) = marks.get_mut(source) {
+            marks.push(reference);
         }
     }
     marks
@@ -84,17 +69,37 @@ fn mark(kind: CarriedKind, range: ByteRange, words: &str) -> LiveMark {
     LiveMark { kind, range, words: words.to_owned(), used_by: None }
 }
 
-struct Reference {
-    source: usize,
-    range: ByteRange,
-    words: String,
-    used_by: usize,
+/// What stands in the context, and what is about to leave it.
+struct Context<'a> {
+    candidates: &'a [bool],
+    kept: &'a [bool],
+    carried: HashSet<CarriedMark>,
+}
+
+impl Context<'_> {
+    fn is_candidate(&self, span: usize) -> bool {
+        self.candidates.get(span).copied().unwrap_or(false)
+    }
+
+    fn is_kept(&self, span: usize) -> bool {
+        self.kept.get(span).copied().unwrap_or(false)
+    }
+
+    fn carries(&self, span: usize, kind: CarriedKind, range: ByteRange) -> bool {
+        self.carried.contains(&CarriedMark { span, kind, range })
+    }
+
+    /// Whether a later success settled it, or a statement that stays says it.
+    fn absorbs(&self, negative: &Negative) -> bool {
+        negative.succeeded_in.is_some() || negative.denied_in.is_some_and(|said| self.is_kept(said))
+    }
 }
 
 /// Where a detail that the kept context uses was stated before.
 #[derive(Default)]
 struct Sources {
-    kept: bool,
+    /// Whether something that stays states or carries it.
+    stays: bool,
     /// The last candidate that states it, and the last one that is a user's or the runtime's message.
     last: Option<(usize, ByteRange)>,
     stated: Option<(usize, ByteRange)>,
@@ -105,29 +110,24 @@ struct Sources {
 fn references(
     reading: &SessionReading,
     spans: &[SpanText<'_>],
-    candidates: &[bool],
-    kept: &[bool],
-) -> Vec<Reference> {
-    let is = |flags: &[bool], span: usize| flags.get(span).copied().unwrap_or(false);
-    let used = used_details(reading, spans, kept);
-    let mut sources: HashMap<&str, Sources> = HashMap::new();
+    context: &Context<'_>,
+) -> Vec<(usize, LiveMark)> {
+    let used = used_details(reading, spans, context);
     let last_use = used.values().map(|(span, _)| *span).max().unwrap_or(0);
+    let mut sources: BTreeMap<&str, Sources> = BTreeMap::new();
     for (at, span) in spans.iter().enumerate().take(last_use) {
-        if !is(kept, at) && !is(candidates, at) {
-            continue;
-        }
         for atom in atoms(span.content, span.original) {
-            if !matches!(atom.kind, AtomKind::Path | AtomKind::Identifier | AtomKind::Argument) {
+            let is_detail = matches!(atom.kind, AtomKind::Path | AtomKind::Identifier);
+            let Some((normal, (used_by, _))) = used.get_key_value(atom.normal.as_str()).filter(|_| is_detail)
+            else {
                 continue;
-            }
-            let Some((normal, (used_by, _))) = used.get_key_value(atom.normal.as_str()) else { continue };
+            };
             if at >= *used_by {
                 continue;
             }
             let sources = sources.entry(normal).or_default();
-            if is(kept, at) {
-                sources.kept = true;
-            } else {
+            sources.stays |= context.is_kept(at) || context.carries(at, CarriedKind::Reference, atom.range);
+            if context.is_candidate(at) {
                 sources.last = Some((at, atom.range));
                 if matches!(span.content.role, Role::User | Role::System) {
                     sources.stated = Some((at, atom.range));
@@ -135,17 +135,13 @@ fn references(
             }
         }
     }
-    let mut found: Vec<_> = sources
-        .into_iter()
-        .filter(|(_, sources)| !sources.kept)
-        .filter_map(|(normal, sources)| {
+    let dangling =
+        sources.into_iter().filter(|(_, sources)| !sources.stays).filter_map(|(normal, sources)| {
             let (source, range) = sources.stated.or(sources.last)?;
             let (used_by, words) = used.get(normal)?;
-            Some(Reference { source, range, words: words.clone(), used_by: *used_by })
-        })
-        .collect();
-    found.sort_by(|a, b| (a.source, a.range, &a.words).cmp(&(b.source, b.range, &b.words)));
-    found
+            Some((source, LiveMark { used_by: Some(*used_by), ..mark(CarriedKind::Reference, range, words) }))
+        });
+    dangling.collect()
 }
 
 /// Paths and identifiers that calls of the kept context use, by normal form, with the first span that does and
@@ -153,12 +149,12 @@ fn references(
 fn used_details(
     reading: &SessionReading,
     spans: &[SpanText<'_>],
-    kept: &[bool],
+    context: &Context<'_>,
 ) -> HashMap<String, (usize, String)> {
     let mut used = HashMap::new();
     for paired in &reading.calls {
         let at = paired.call.span;
-        if !kept.get(at).copied().unwrap_or(false) {
+        if !context.is_kept(at) {
             continue;
         }
         let Some(PartBody::Call(call)) =

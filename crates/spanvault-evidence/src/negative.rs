@@ -1,9 +1,12 @@
 //! Negative results: a call that failed, or a search that found nothing.
 
+use std::ops::Range;
+
 use spanvault_types::{ByteRange, Call, Outcome, Part, PartBody};
 
 use crate::command_line::simple_commands;
 use crate::denial::failure_line;
+use crate::fate::null_words;
 use crate::obligation::command_of;
 use crate::place::Places;
 use crate::{At, Effect, Fate, PairedCall, exit_code_of, is_empty_result};
@@ -60,18 +63,27 @@ pub(crate) fn negative(
     original: &[u8],
 ) -> Option<Negative> {
     let kind = kind_of(call, paired, outcome)?;
-    let line = failure_line(&outcome.text)
-        .or_else(|| outcome.text.lines().find(|line| !line.trim().is_empty()))
-        .unwrap_or("");
-    let start = line.as_ptr() as usize - outcome.text.as_ptr() as usize;
-    let mut end = line.len().min(WORDS_BYTES_MAX);
-    while !line.is_char_boundary(end) {
+    let said = words_of(kind, &outcome.text);
+    let words = outcome.text[said.clone()].trim().to_owned();
+    let range =
+        if said.is_empty() { part.range } else { Places::new(part, &outcome.text, original).of(said) };
+    Some(Negative { kind, range, words, call: paired.call, succeeded_in: None, denied_in: None })
+}
+
+/// The words of a result that say it: of a failure the line that reports it, of a search the note of no match.
+fn words_of(kind: NegativeKind, text: &str) -> Range<usize> {
+    let nothing = null_words(text).filter(|_| kind == NegativeKind::FoundNothing);
+    let said = nothing.or_else(|| {
+        let line = failure_line(text).or_else(|| text.lines().find(|line| !line.trim().is_empty()))?;
+        let start = line.as_ptr().addr() - text.as_ptr().addr();
+        Some(start..start + line.len())
+    });
+    let said = said.unwrap_or(0..0);
+    let mut end = said.end.min(said.start + WORDS_BYTES_MAX);
+    while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let range =
-        if end == 0 { part.range } else { Places::new(part, &outcome.text, original).of(start..start + end) };
-    let words = line[..end].trim().to_owned();
-    Some(Negative { kind, range, words, call: paired.call, succeeded_in: None, denied_in: None })
+    said.start..end
 }
 
 fn kind_of(call: &Call, paired: &PairedCall, outcome: &Outcome) -> Option<NegativeKind> {

@@ -1,14 +1,12 @@
 //! What a span owes: promises in an agent's words, pending items of summaries and task lists, calls whose
 //! result is due. Users open none, and what is done inside the same span is not owed.
 
-use std::ops::Range;
-
-use serde_json::Value;
 use spanvault_types::{ByteRange, Call, Part, PartBody, Role, SpanContent};
 
 use crate::pending::pending_items;
 use crate::place::Places;
 use crate::promise::{Extent, Promise, promises};
+use crate::task::{task_items, task_list};
 use crate::verb::{Acts, ObligationKind};
 use crate::{CallEffect, Effect};
 
@@ -19,7 +17,7 @@ pub struct Obligation {
     pub kind: ObligationKind,
     /// Where its words stand in the original.
     pub range: ByteRange,
-    /// Its words, decoded.
+    /// Its words, decoded; very long ones by their head.
     pub words: String,
     /// The later span that carried it out, dropped it or recorded its end.
     pub discharged_by: Option<usize>,
@@ -123,11 +121,21 @@ fn placed<'a>(
 ) -> impl Iterator<Item = Opened> + use<'a> {
     let mut places = Places::new(part, text, original);
     promises.into_iter().map(move |promise| {
-        let words = text[promise.range.clone()].to_owned();
         let acts = acts_in(text, &promise);
-        let obligation = owing(promise.acts.kind(), places.of(promise.range), words);
+        let words = head(&text[promise.range.clone()]);
+        let obligation = owing(promise.acts.kind(), places.of(promise.range), words.to_owned());
         Opened { obligation, acts, thought, task: None }
     })
+}
+
+/// The beginning of long words: what is shown, and where names are looked for.
+pub(crate) fn head(words: &str) -> &str {
+    const BYTES_MAX: usize = 1024;
+    let mut end = words.len().min(BYTES_MAX);
+    while !words.is_char_boundary(end) {
+        end -= 1;
+    }
+    &words[..end]
 }
 
 /// The acts of a promise; one that speaks of the agent's task list is also kept by a call that changes it.
@@ -139,51 +147,6 @@ fn acts_in(text: &str, promise: &Promise) -> Acts {
 
 pub(crate) fn owing(kind: ObligationKind, range: ByteRange, words: String) -> Obligation {
     Obligation { kind, range, words, discharged_by: None, restated_by: None }
-}
-
-/// The state of a task list that a call writes: its items, and whether each is still to be done.
-pub(crate) fn task_list(call: &Call) -> Option<Vec<(String, bool)>> {
-    let name = call.tool.to_lowercase();
-    if !(name.contains("todo") || name.contains("plan") || name.contains("task")) {
-        return None;
-    }
-    let items = ["todos", "plan", "items", "tasks"].iter().find_map(|key| call.args.get(key)?.as_array())?;
-    let read = |item: &Value| {
-        let words = ["content", "step", "title", "subject", "task", "text", "description"]
-            .iter()
-            .find_map(|key| item.get(key)?.as_str())?;
-        let status = item.get("status")?.as_str()?.to_lowercase();
-        Some((words.to_owned(), !is_over(&status)))
-    };
-    items.iter().map(read).collect()
-}
-
-pub(crate) fn is_over(status: &str) -> bool {
-    ["complete", "done", "cancel", "delete", "skip", "fail", "reject"].iter().any(|end| status.contains(end))
-}
-
-fn task_items(part: &Part, call: &Call, original: &[u8]) -> Vec<Opened> {
-    let single = || {
-        let name = call.tool.to_lowercase().replace('_', "");
-        let subject = call.args.get("subject").or_else(|| call.args.get("content"))?.as_str()?;
-        (name == "taskcreate" || name == "todoadd").then(|| vec![(subject.to_owned(), true)])
-    };
-    let Some(items) = task_list(call).or_else(single) else { return Vec::new() };
-    let pending = items.into_iter().filter(|(_, pending)| *pending);
-    pending
-        .map(|(words, _)| {
-            let all: Range<usize> = 0..words.len();
-            let value = Part { encoding: spanvault_types::Encoding::JsonValue, ..part.clone() };
-            let range = Places::new(&value, &words, original).of(all);
-            let acts = crate::pending::acts_of_item(&words);
-            Opened {
-                obligation: owing(acts.kind(), range, words.clone()),
-                acts,
-                thought: false,
-                task: Some(words),
-            }
-        })
-        .collect()
 }
 
 /// Which acts a call carries out.

@@ -145,7 +145,8 @@ fn push(text: &str, line: Range<usize>, found: &mut Vec<Promise>) {
 
 /// What would carry out an item: the strongest of the acts that it names first ("investigate and fix").
 pub(crate) fn acts_of_item(item: &str) -> Acts {
-    let words = words(item, &(0..item.len()));
+    let first = sentences(item).next().map_or(0..0, |first| first.range);
+    let words = words(item, &first);
     let mut strongest = Acts::NONE;
     let mut expects = true;
     for word in words.iter().take(40) {

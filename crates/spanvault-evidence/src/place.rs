@@ -17,7 +17,12 @@ pub(crate) struct Places<'a> {
     /// A place that is known: a byte of `text` and the byte of `raw` that it was decoded from.
     decoded: usize,
     undecoded: usize,
+    /// How many searches found nothing.
+    misses: usize,
 }
+
+/// After how many searches in vain a part is not searched any more.
+const MISSES_MAX: usize = 16;
 
 impl<'a> Places<'a> {
     /// `text` is the decoded text of `part`, a part of `original`.
@@ -28,7 +33,7 @@ impl<'a> Places<'a> {
         if part.encoding == Encoding::JsonString {
             raw = raw.strip_suffix(b"\"").unwrap_or(raw);
         }
-        let mut places = Self { part, text, raw, decoded: 0, undecoded: 0 };
+        let mut places = Self { part, text, raw, decoded: 0, undecoded: 0, misses: 0 };
         places.rewind();
         places
     }
@@ -86,12 +91,18 @@ impl<'a> Places<'a> {
 
     /// Looks for the words as a JSON string would write them, from where the last ones stood.
     fn search(&mut self, words: &Range<usize>) -> Option<Range<usize>> {
+        if self.misses == MISSES_MAX {
+            return None;
+        }
         let written = serde_json::to_string(self.text.get(words.clone())?).ok()?;
         let needle = written.as_bytes().get(1..written.len() - 1).filter(|needle| !needle.is_empty())?;
-        let at = memmem::find(self.raw.get(self.undecoded..)?, needle).map(|at| at + self.undecoded);
-        let at = at.or_else(|| memmem::find(self.raw, needle))?;
-        self.undecoded = at;
-        Some(at..at + needle.len())
+        let Some(at) = memmem::find(self.raw.get(self.undecoded..)?, needle) else {
+            self.misses += 1;
+            return None;
+        };
+        let start = self.undecoded + at;
+        self.undecoded = start + needle.len();
+        Some(start..self.undecoded)
     }
 }
 

@@ -9,10 +9,11 @@ use crate::absorb::Negatives;
 use crate::denial::{denials, denies};
 use crate::ledger::{Ledger, Settled};
 use crate::negative::{Negative, call_at, negative, result_is_negative};
-use crate::obligation::{Obligation, Opened, acts_of_call, is_over, opened, owing, task_list};
+use crate::obligation::{Obligation, Opened, acts_of_call, opened, owing};
 use crate::promise::asks;
 use crate::prose::{Sentence, sentences, words};
 use crate::request::{requests, strings};
+use crate::task::{added_task, is_over, task_list};
 use crate::verb::{Acts, ObligationKind};
 use crate::{At, Fate, PairedCall, SpanText, exit_code_of};
 
@@ -137,11 +138,11 @@ impl<'a> Reader<'a> {
             self.ledger.task_list(span, &items);
         }
         let argument = |names: [&str; 2]| names.iter().find_map(|name| call.args.get(name)?.as_str());
-        if let Some(subject) = argument(["subject", "content"]) {
+        if let Some(subject) = added_task(call) {
             let number = paired.result.and_then(|result| number_in(self.outcome(result)?));
             self.tasks.extend(number.map(|number| (number, subject.to_owned())));
         }
-        let over = argument(["status", "state"]).is_some_and(|status| is_over(&status.to_lowercase()));
+        let over = argument(["status", "state"]).is_some_and(is_over);
         let task = argument(["taskId", "task_id"]).filter(|_| over).and_then(|id| self.tasks.get(id));
         if let Some(words) = task {
             self.ledger.task_over(span, words);

@@ -87,6 +87,23 @@ fn the_user_who_stated_a_detail_answers_for_it() {
 }
 
 #[test]
+fn a_reference_that_is_carried_is_resolved_whichever_span_would_answer_for_it() {
+    let session = Session::new()
+        .runs("ls", "/var/log/app/run-7.log")
+        .says("It is /var/log/app/run-7.log.")
+        .calls("Read", json!({"file_path": "/var/log/app/run-7.log"}))
+        .gets("x");
+    assert_eq!(marks(&session, 2, &[]), [(2, CarriedKind::Reference, "/var/log/app/run-7.log".to_owned())]);
+    let range = atoms(session.texts()[1].content, session.texts()[1].original)
+        .into_iter()
+        .find(|atom| atom.kind == AtomKind::Path)
+        .unwrap()
+        .range;
+    let carried = CarriedMark { span: 1, kind: CarriedKind::Reference, range };
+    assert!(marks(&session, 2, &[carried]).is_empty());
+}
+
+#[test]
 fn numbers_and_what_a_call_merely_writes_are_no_references() {
     let long = format!("{} /var/log/app/run-7.log", "words ".repeat(200));
     let session = Session::new()

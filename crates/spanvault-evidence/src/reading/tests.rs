@@ -317,3 +317,72 @@ fn no_text_makes_the_reader_panic() {
         assert_eq!(session.read().spans.len(), session.len());
     }
 }
+
+/// Texts that are slow for a reader that looks back or ahead without bound.
+fn hostile() -> Vec<String> {
+    const BYTES: usize = 16_000;
+    [
+        "let me ",
+        "i'll run ",
+        "and fix ",
+        "let me run. ",
+        "`",
+        "\"",
+        "- \n",
+        "! ! ",
+        "1. pending:\n",
+        "…",
+        "\n",
+        "[",
+        "it's not ",
+    ]
+    .into_iter()
+    .map(|piece| piece.repeat(BYTES / piece.len()))
+    .collect()
+}
+
+#[test]
+fn no_text_makes_the_reader_slow_or_panic() {
+    for text in hostile() {
+        let list = json!({"todos": [{"content": text, "status": "pending"}]});
+        let session = Session::new()
+            .says(&text)
+            .thinks(&text)
+            .summary(&text)
+            .run_fails(&text, &text)
+            .calls("TodoWrite", list)
+            .gets(&text);
+        let reading = session.read();
+        assert!(reading.spans.iter().flat_map(|span| &span.opens).all(|open| open.words.len() <= 1024));
+    }
+}
+
+#[test]
+fn too_many_promises_are_one_for_the_rest() {
+    let text = "I will run it. ".repeat(10_000);
+    let session = Session::new().says(&text);
+    let opens = &session.read().spans[0].opens;
+    assert_eq!(opens.len(), 4096);
+    assert_eq!(opens[4095].range.end, text.len() as u64 + 1, "the last one reaches to the end of the string");
+}
+
+proptest::proptest! {
+    #[test]
+    fn every_range_points_at_its_words(pieces in proptest::collection::vec(
+        proptest::sample::select(vec!["Let me run it. ", "é ", "\"q\" ", "I'll fix `x`.\n", "\\ ", "😀", "\u{1}", "No such file or directory\n", "- item\n", "Pending:\n"]), 0..20,
+    )) {
+        let text = pieces.concat();
+        let session = Session::new().says(&text).summary(&text).run_fails("make", &text);
+        for (at, span) in session.read().spans.iter().enumerate() {
+            let opens = span.opens.iter().map(|open| (open.range, &open.words));
+            for (range, words) in opens.chain(span.negatives.iter().map(|negative| (negative.range, &negative.words))) {
+                let raw = session.bytes(at, range);
+                let raw = if raw.starts_with('"') && raw.ends_with('"') { raw.to_owned() } else { format!("\"{raw}\"") };
+                if range.end - range.start != session.texts()[at].original.len() as u64 {
+                    let decoded: String = serde_json::from_str(&raw).unwrap();
+                    proptest::prop_assert_eq!(decoded.trim(), words.trim());
+                }
+            }
+        }
+    }
+}
