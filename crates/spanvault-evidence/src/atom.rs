@@ -178,7 +178,12 @@ fn found_in_result(outcome: &Outcome) -> Vec<Found<'_>> {
     let mut found = found_in(text, Layout::Output);
     if let Some(words) = null_words(text) {
         let normal = text.get(words.clone()).unwrap_or_default().to_ascii_lowercase();
-        found.push(Found { kind: AtomKind::NullResult, start: words.start, end: words.end, normal: normal.into() });
+        found.push(Found {
+            kind: AtomKind::NullResult,
+            start: words.start,
+            end: words.end,
+            normal: normal.into(),
+        });
     }
     if let Some((code, digits)) = exit_code_in(text) {
         let normal = code.to_string().into();

@@ -41,7 +41,9 @@ pub fn classes(spans: &[&SpanContent], calls: &[PairedCall]) -> Vec<EvidentialCl
             .enumerate()
             .map(|(part, body)| match &body.body {
                 PartBody::Text(text) if is_ledger(text) => EvidentialClass::Structured,
-                PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) => EvidentialClass::Narrative,
+                PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) => {
+                    EvidentialClass::Narrative
+                }
                 PartBody::Call(call) => {
                     let class = known.get(&At { span, part });
                     class.copied().unwrap_or_else(|| class_of_call(&effect_of(call)))
@@ -66,7 +68,8 @@ fn class_of_orphan(outcome: &Outcome) -> EvidentialClass {
 /// Whether a message is one JSON object or array: a ledger that a program wrote, not words.
 fn is_ledger(text: &str) -> bool {
     let text = text.trim();
-    let framed = (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'));
+    let framed =
+        (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'));
     framed && text.len() > 2 && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 

@@ -113,44 +113,38 @@ fn effect_of_tool(call: &Call, tool: &Tool) -> CallEffect {
 
 /// The strings of an argument that holds one or a list of them.
 fn strings_of(value: Option<&Value>, each: &mut dyn FnMut(&str)) {
-    match value {
-        Some(Value::String(text)) if !text.is_empty() => each(text),
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).for_each(each),
-        _ => {}
-    }
+    let Some(value) = value else { return };
+    let one = value.as_str().into_iter();
+    let several = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    one.chain(several).filter(|text| !text.is_empty()).for_each(each);
 }
 
 /// The argument that holds the code of a call; a call that is nothing but text is that code.
 fn command_of(call: &Call, tool: &Tool) -> Option<String> {
-    match &call.args {
-        Value::String(text) => Some(text.clone()),
-        args => args.get(tool.command.as_deref()?)?.as_str().map(str::to_owned),
-    }
+    let command = if call.args.is_string() { &call.args } else { call.args.get(tool.command.as_deref()?)? };
+    command.as_str().map(str::to_owned)
 }
 
 /// The arguments that runtimes use for the directory that a command runs in.
 const DIRECTORY_ARGS: &[&str] = &["workdir", "cwd", "directory", "dir_path", "working_directory"];
 
 fn shell_effect(call: &Call, tool: &Tool) -> CallEffect {
-    let directory = DIRECTORY_ARGS.iter().find_map(|name| call.args.get(*name)?.as_str()).filter(|dir| !dir.is_empty());
-    let command = match &call.args {
-        text @ Value::String(_) => Some(text),
-        args => tool
-            .command
-            .as_deref()
-            .into_iter()
-            .chain(["command", "cmd"])
-            .find_map(|name| args.get(name))
-            .or_else(|| args.get("action")?.get("command")),
+    let directory =
+        DIRECTORY_ARGS.iter().find_map(|name| call.args.get(*name)?.as_str()).filter(|dir| !dir.is_empty());
+    let named =
+        || tool.command.as_deref().into_iter().chain(["command", "cmd"]).find_map(|name| call.args.get(name));
+    let command = if call.args.is_string() {
+        Some(&call.args)
+    } else {
+        named().or_else(|| call.args.get("action")?.get("command"))
     };
-    match command {
-        Some(Value::String(script)) => shell::read_script(script, directory).into_effect(),
-        Some(Value::Array(words)) => {
-            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-            words.map_or_else(Tally::opaque, |words| shell::read_words(&words, directory)).into_effect()
-        }
-        _ => Tally::opaque().into_effect(),
+    let Some(command) = command else { return Tally::opaque().into_effect() };
+    if let Some(script) = command.as_str() {
+        return shell::read_script(script, directory).into_effect();
     }
+    let words: Option<Vec<&str>> =
+        command.as_array().and_then(|words| words.iter().map(Value::as_str).collect());
+    words.map_or_else(Tally::opaque, |words| shell::read_words(&words, directory)).into_effect()
 }
 
 /// What a patch changes: the files that its headers name. One that names none cannot be seen through.

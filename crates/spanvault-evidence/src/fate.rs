@@ -10,9 +10,9 @@ mod status;
 use spanvault_types::{Call, Outcome};
 
 pub use empty::is_empty_result;
-pub use status::exit_code_of;
 pub(crate) use empty::null_words;
 pub(crate) use status::exit_code_in;
+pub use status::exit_code_of;
 
 use crate::effect::returns_content;
 

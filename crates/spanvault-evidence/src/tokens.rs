@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn only_what_a_model_reads_is_counted_and_every_part_rounds_up() {
-        let part = |body| Part { range: ByteRange { start: 0, end: 9_000 }, encoding: Encoding::JsonValue, body };
+        let part =
+            |body| Part { range: ByteRange { start: 0, end: 9_000 }, encoding: Encoding::JsonValue, body };
         let content = SpanContent {
             role: Role::Assistant,
             kind: SpanKind::ToolCall,
@@ -58,7 +59,11 @@ mod tests {
             event_key: None,
             parts: vec![
                 part(PartBody::Text("12345".into())),
-                part(PartBody::Call(Call { id: None, tool: "ls".into(), args: serde_json::json!({"p": "/x"}) })),
+                part(PartBody::Call(Call {
+                    id: None,
+                    tool: "ls".into(),
+                    args: serde_json::json!({"p": "/x"}),
+                })),
             ],
         };
         assert_eq!(tokens_of_span(&content), 2 + 3);

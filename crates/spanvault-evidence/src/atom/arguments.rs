@@ -29,7 +29,13 @@ pub(super) fn atoms_of_call(index: usize, part: &Part, call: &Call, original: &[
         arguments.truncate(ARGUMENTS_MAX);
         let all = call.args.to_string();
         let range = ByteRange { start: whole.start as u64, end: whole.end as u64 };
-        atoms.push(Atom { kind: AtomKind::Argument, normal: format!("={}", brief(&all)), text: all, part: index, range });
+        atoms.push(Atom {
+            kind: AtomKind::Argument,
+            normal: format!("={}", brief(&all)),
+            text: all,
+            part: index,
+            range,
+        });
     }
     let places = Places::of(&arguments, raw, &stands);
     for (at, (pointer, text)) in arguments.iter().enumerate() {
@@ -73,8 +79,8 @@ fn brief(text: &str) -> String {
         head -= 1;
     }
     let hash = ContentHash::of(text.as_bytes());
-    let digest: String = hash.as_bytes().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("{}…{}#{digest}", text.get(..head).unwrap_or_default(), text.len())
+    let digest = hash.as_bytes().first_chunk().map_or(0, |head| u64::from_be_bytes(*head));
+    format!("{}…{}#{digest:016x}", text.get(..head).unwrap_or_default(), text.len())
 }
 
 /// Names of arguments that hold one path.
@@ -113,10 +119,18 @@ fn is_one_path(text: &str) -> bool {
 /// Where a call states its tool's name.
 fn name_range(tool: &str, raw: &[u8], stands: &[Leaf], whole: &Range<usize>, original: &[u8]) -> ByteRange {
     let says = |leaf: &&Leaf| {
-        leaf.is_string && raw.get(leaf.start..leaf.end).and_then(|raw| decodes_to_prefix(raw, tool)) == Some(tool.len())
+        leaf.is_string
+            && raw.get(leaf.start..leaf.end).and_then(|raw| decodes_to_prefix(raw, tool)) == Some(tool.len())
     };
-    let named = |leaf: &&Leaf| ["/name", "/function", "/tool", "/tool_name", "/function_name", "/toolName"].iter().any(|end| leaf.pointer.ends_with(end));
-    let leaf = stands.iter().find(|leaf| named(leaf) && says(leaf)).or_else(|| stands.iter().find(|leaf| says(leaf)));
+    let named = |leaf: &&Leaf| {
+        ["/name", "/function", "/tool", "/tool_name", "/function_name", "/toolName"]
+            .iter()
+            .any(|end| leaf.pointer.ends_with(end))
+    };
+    let leaf = stands
+        .iter()
+        .find(|leaf| named(leaf) && says(leaf))
+        .or_else(|| stands.iter().find(|leaf| says(leaf)));
     match leaf {
         Some(leaf) => {
             let (start, end) = (whole.start + leaf.start, whole.start + leaf.end);
@@ -155,7 +169,13 @@ impl Places {
         Self::Unknown
     }
 
-    fn locator<'a>(&'a self, at: usize, text: &'a str, original: &'a [u8], whole: &Range<usize>) -> Locator<'a> {
+    fn locator<'a>(
+        &'a self,
+        at: usize,
+        text: &'a str,
+        original: &'a [u8],
+        whole: &Range<usize>,
+    ) -> Locator<'a> {
         let moved = |range: &Range<usize>| whole.start + range.start..whole.start + range.end;
         match self {
             Self::Direct(places) => match places.get(at) {
@@ -163,7 +183,9 @@ impl Places {
                 None => Locator::searching(original, text, whole.clone()),
             },
             Self::Nested { outer, mid, inner } => match inner.get(at) {
-                Some(content) => Locator::nested(original, moved(outer), mid, content.clone(), text, whole.clone()),
+                Some(content) => {
+                    Locator::nested(original, moved(outer), mid, content.clone(), text, whole.clone())
+                }
                 None => Locator::searching(original, text, whole.clone()),
             },
             Self::Unknown => Locator::searching(original, text, whole.clone()),
@@ -179,7 +201,11 @@ fn matching(arguments: &[(String, String)], raw: &[u8], stands: &[Leaf]) -> Opti
     let (first_pointer, first_text) = arguments.first()?;
     let says = |leaf: &Leaf, text: &str| {
         let bytes = raw.get(leaf.start..leaf.end).unwrap_or_default();
-        if leaf.is_string { decodes_to_prefix(bytes, text) == Some(text.len()) } else { bytes == text.as_bytes() }
+        if leaf.is_string {
+            decodes_to_prefix(bytes, text) == Some(text.len())
+        } else {
+            bytes == text.as_bytes()
+        }
     };
     let by_pointer: HashMap<&str, &Leaf> = stands.iter().map(|leaf| (leaf.pointer.as_str(), leaf)).collect();
     let prefixes = stands.iter().filter_map(|leaf| {

@@ -43,7 +43,9 @@ const ASCII: [Flags; 128] = {
     let mut table = [Flags::NONE; 128];
     let mut byte = 0;
     while byte < 128 {
-        table[byte] = match byte as u8 {
+        #[expect(clippy::cast_possible_truncation, reason = "the index of an ASCII character")]
+        let character = byte as u8;
+        table[byte] = match character {
             b'0'..=b'9' => Flags::DIGIT,
             b'a'..=b'z' => Flags::LOWER,
             b'A'..=b'Z' => Flags::UPPER,
@@ -147,11 +149,11 @@ pub(super) fn read<'t>(
     let next = scanner.bytes.get(end).copied();
     if next == Some(b':') {
         let rest = text.get(end..).unwrap_or_default();
-        if rest.starts_with("://") {
-            if let Some((from, to)) = path::url(text, start, end) {
-                each(path::found_url(text, from, to))?;
-                return ControlFlow::Continue(to);
-            }
+        if rest.starts_with("://")
+            && let Some((from, to)) = path::url(text, start, end)
+        {
+            each(path::found_url(text, from, to))?;
+            return ControlFlow::Continue(to);
         }
         if let Some(to) = path::drive(text, start, end) {
             each(path::found(text, start, to))?;
@@ -168,8 +170,13 @@ pub(super) fn read<'t>(
             each(time::found(text, start, to))?;
             return ControlFlow::Continue(to);
         }
-        if name::is_error(chunk) || (scanner.line && scanner.layout == Layout::Output && name::announces_error(chunk, next)) {
-            each(Found { normal: chunk.to_ascii_lowercase().into(), ..found(text, AtomKind::ErrorKind, start, end) })?;
+        if name::is_error(chunk)
+            || (scanner.line && scanner.layout == Layout::Output && name::announces_error(chunk, next))
+        {
+            each(Found {
+                normal: chunk.to_ascii_lowercase().into(),
+                ..found(text, AtomKind::ErrorKind, start, end)
+            })?;
         }
         return ControlFlow::Continue(end);
     }
@@ -210,7 +217,11 @@ fn path_chunk<'t>(
     }
     let before = start.checked_sub(1).and_then(|at| scanner.bytes.get(at)).copied();
     if let Some(path) = path::in_chunk(text, start, to, before) {
-        let found = if path.is_url { path::found_url(text, path.start, path.end) } else { path::found(text, path.start, path.end) };
+        let found = if path.is_url {
+            path::found_url(text, path.start, path.end)
+        } else {
+            path::found(text, path.start, path.end)
+        };
         each(found)?;
         // `path:12:` and `path-12-` at the start of a line of output: a grep.
         if scanner.layout == Layout::Output && scanner.line {
@@ -267,7 +278,10 @@ fn word<'t>(
     let text = scanner.text;
     let chunk = text.get(start..to).unwrap_or_default();
     if flags.intersects(Flags::AT) && name::is_email(chunk) {
-        each(Found { normal: chunk.to_ascii_lowercase().into(), ..found(text, AtomKind::Identifier, start, to) })?;
+        each(Found {
+            normal: chunk.to_ascii_lowercase().into(),
+            ..found(text, AtomKind::Identifier, start, to)
+        })?;
         return ControlFlow::Continue(end);
     }
     // `console.log(` is a call.
@@ -281,14 +295,22 @@ fn word<'t>(
     }
     if !flags.intersects(Flags::DIGIT) {
         if name::is_error(chunk) {
-            each(Found { normal: chunk.to_ascii_lowercase().into(), ..found(text, AtomKind::ErrorKind, start, to) })?;
+            each(Found {
+                normal: chunk.to_ascii_lowercase().into(),
+                ..found(text, AtomKind::ErrorKind, start, to)
+            })?;
         } else if chunk.starts_with("www.") && chunk.len() > 6 {
             each(path::found_url(text, start, to))?;
         }
         return ControlFlow::Continue(end);
     }
     if let Some(number) = number::at(text, start, to) {
-        each(Found { kind: AtomKind::Number, start: number.start, end: number.end, normal: number.normal.into() })?;
+        each(Found {
+            kind: AtomKind::Number,
+            start: number.start,
+            end: number.end,
+            normal: number.normal.into(),
+        })?;
         return ControlFlow::Continue(number.end.max(start + 1).max(if number.end >= to { end } else { 0 }));
     }
     if let Some(from) = name::identifier(chunk) {
@@ -297,7 +319,10 @@ fn word<'t>(
         return ControlFlow::Continue(end);
     }
     if name::is_error(chunk) {
-        each(Found { normal: chunk.to_ascii_lowercase().into(), ..found(text, AtomKind::ErrorKind, start, to) })?;
+        each(Found {
+            normal: chunk.to_ascii_lowercase().into(),
+            ..found(text, AtomKind::ErrorKind, start, to)
+        })?;
         return ControlFlow::Continue(end);
     }
     // `1,2,3`, `10-20`, `a..b`, `10:5`: lists and ranges.
@@ -307,7 +332,9 @@ fn word<'t>(
         b":"
     } else if chunk.contains("..") {
         b"."
-    } else if chunk.trim_start_matches('-').contains('-') && chunk.bytes().all(|b| b.is_ascii_digit() || b".-%".contains(&b)) {
+    } else if chunk.trim_start_matches('-').contains('-')
+        && chunk.bytes().all(|b| b.is_ascii_digit() || b".-%".contains(&b))
+    {
         b"-"
     } else if flags.intersects(Flags::AT.with(Flags::SIGN)) {
         b"@+~$%#"

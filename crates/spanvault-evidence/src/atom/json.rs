@@ -80,7 +80,8 @@ pub(super) fn leaves(bytes: &[u8]) -> Vec<Leaf> {
                     }
                     _ => {
                         let rest = bytes.get(at..).unwrap_or_default();
-                        let len = rest.iter().position(|b| b" \t\r\n,:{}[]\"".contains(b)).unwrap_or(rest.len());
+                        let len =
+                            rest.iter().position(|b| b" \t\r\n,:{}[]\"".contains(b)).unwrap_or(rest.len());
                         keep(&mut found, &mut budget, &pointer, at, at + len, false);
                         at += len.max(1);
                     }
@@ -150,9 +151,18 @@ pub(super) fn leaves_of(value: &Value, most: usize) -> Vec<(String, String)> {
             inner
         };
         match value {
-            Value::Object(members) => open.extend(members.iter().take(most).rev().map(|(key, value)| (under(key), value))),
+            Value::Object(members) => {
+                open.extend(members.iter().take(most).rev().map(|(key, value)| (under(key), value)));
+            }
             Value::Array(items) => {
-                open.extend(items.iter().enumerate().take(most).rev().map(|(index, value)| (under(&index.to_string()), value)));
+                open.extend(
+                    items
+                        .iter()
+                        .enumerate()
+                        .take(most)
+                        .rev()
+                        .map(|(index, value)| (under(&index.to_string()), value)),
+                );
             }
             Value::String(text) => found.push((pointer, text.clone())),
             Value::Null | Value::Bool(_) | Value::Number(_) => found.push((pointer, value.to_string())),

@@ -54,7 +54,12 @@ impl<'a> Locator<'a> {
     }
 
     /// For a text that is the content of a string literal, or a token as it stands.
-    pub(super) fn in_literal(original: &'a [u8], content: Range<usize>, text: &'a str, whole: Range<usize>) -> Self {
+    pub(super) fn in_literal(
+        original: &'a [u8],
+        content: Range<usize>,
+        text: &'a str,
+        whole: Range<usize>,
+    ) -> Self {
         let raw = original.get(content.clone()).unwrap_or_default();
         Self { original, text, whole, place: Place::Literal(Literal::new(raw, content.start)) }
     }
@@ -87,9 +92,10 @@ impl<'a> Locator<'a> {
             Place::Literal(literal) => literal.range(start, end),
             Place::Blocks(blocks) => {
                 let at = blocks.partition_point(|(range, _)| range.end < end);
-                blocks.get_mut(at).filter(|(range, _)| range.start <= start).and_then(|(range, literal)| {
-                    literal.range(start - range.start, end - range.start)
-                })
+                blocks
+                    .get_mut(at)
+                    .filter(|(range, _)| range.start <= start)
+                    .and_then(|(range, literal)| literal.range(start - range.start, end - range.start))
             }
             Place::Nested { outer, inner } => {
                 inner.range(start, end).and_then(|range| outer.range(range.start, range.end))
@@ -122,17 +128,15 @@ impl<'a> Locator<'a> {
         let within = |from: usize| self.original.get(from..self.whole.end).unwrap_or_default();
         // Pieces come in order, so the next one is looked for behind the last one first.
         let ahead = memchr::memmem::find(within(*from), escaped).map(|at| *from + at);
-        let found = ahead.or_else(|| memchr::memmem::find(within(self.whole.start), escaped).map(|at| self.whole.start + at));
-        match found {
-            Some(at) => {
-                *from = at;
-                Some(at..at + escaped.len())
-            }
-            None => {
-                *misses += 1;
-                None
-            }
+        let found = ahead.or_else(|| {
+            memchr::memmem::find(within(self.whole.start), escaped).map(|at| self.whole.start + at)
+        });
+        if let Some(at) = found {
+            *from = at;
+            return Some(at..at + escaped.len());
         }
+        *misses += 1;
+        None
     }
 }
 

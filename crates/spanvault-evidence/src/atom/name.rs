@@ -26,7 +26,8 @@ pub(super) fn identifier(chunk: &str) -> Option<usize> {
     let from = chunk.len() - chunk.trim_start_matches(['-', '+', '~', '.', '%', '$', '_']).len();
     let word = chunk.get(from..)?;
     if let Some(rest) = word.strip_prefix('#') {
-        let named = (1..=40).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        let named = (1..=40).contains(&rest.len())
+            && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
         return named.then_some(from);
     }
     let is_one = is_uuid(word)
@@ -45,7 +46,10 @@ fn is_uuid(word: &str) -> bool {
     let lens = [8, 4, 4, 4, 12];
     word.len() == 36
         && word.split('-').count() == lens.len()
-        && word.split('-').zip(lens).all(|(part, len)| part.len() == len && part.bytes().all(|b| b.is_ascii_hexdigit()))
+        && word
+            .split('-')
+            .zip(lens)
+            .all(|(part, len)| part.len() == len && part.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 /// `10.0.0.1`.
@@ -91,7 +95,9 @@ fn is_ticket(word: &str) -> bool {
     capitals
         && word.contains('-')
         && parts.clone().any(|part| part.bytes().any(|b| b.is_ascii_digit()))
-        && parts.all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()))
+        && parts.all(|part| {
+            !part.is_empty() && part.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        })
 }
 
 /// `W6876713`, `HAT170`, `ZFA04Y`: capitals and digits.
@@ -134,7 +140,10 @@ fn is_random(word: &str) -> bool {
                 .windows(2)
                 .filter(|pair| matches!(pair, [a, b] if a.is_ascii_digit() != b.is_ascii_digit()))
                 .count();
-            part.len() >= 10 && digits >= 2 && (upper || lower) && (changes >= 3 || (upper && lower && changes >= 2))
+            part.len() >= 10
+                && digits >= 2
+                && (upper || lower)
+                && (changes >= 3 || (upper && lower && changes >= 2))
         })
 }
 
@@ -142,7 +151,9 @@ fn is_random(word: &str) -> bool {
 pub(super) fn is_email(chunk: &str) -> bool {
     let Some((local, domain)) = chunk.split_once('@') else { return false };
     let local_ok = !local.is_empty()
-        && local.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'%') || b >= 0x80);
+        && local
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'%') || b >= 0x80);
     let Some((host, top)) = domain.rsplit_once('.') else { return false };
     local_ok
         && !host.is_empty()
@@ -156,7 +167,10 @@ pub(super) fn address(text: &str, start: usize) -> Option<usize> {
     let rest = text.get(start..)?;
     let len = rest.bytes().take(46).take_while(|b| b.is_ascii_hexdigit() || *b == b':').count();
     let word = rest.get(..len)?.trim_end_matches(':');
-    if word.matches(':').count() < 2 || !word.bytes().any(|b| b.is_ascii_digit()) || rest.get(len..)?.starts_with(|c: char| c.is_alphanumeric()) {
+    if word.matches(':').count() < 2
+        || !word.bytes().any(|b| b.is_ascii_digit())
+        || rest.get(len..)?.starts_with(|c: char| c.is_alphanumeric())
+    {
         return None;
     }
     let hardware = word.split(':').count() == 6 && word.split(':').all(|part| part.len() == 2);
@@ -165,36 +179,58 @@ pub(super) fn address(text: &str, start: usize) -> Option<usize> {
 
 /// System error numbers by name.
 const ERRNO: &[&str] = &[
-    "EACCES", "EADDRINUSE", "EAGAIN", "EBADF", "EBUSY", "ECONNREFUSED", "ECONNRESET", "EEXIST", "EINVAL", "EIO", "EISDIR", "EMFILE",
-    "ENETUNREACH", "ENOENT", "ENOMEM", "ENOSPC", "ENOTDIR", "ENOTEMPTY", "ENOTFOUND", "EPERM", "EPIPE", "EROFS", "ETIMEDOUT", "EXDEV",
-    "EINTR", "ENOEXEC", "ENOTSUP", "ERESOLVE", "ELIFECYCLE",
+    "EACCES",
+    "EADDRINUSE",
+    "EAGAIN",
+    "EBADF",
+    "EBUSY",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "EEXIST",
+    "EINVAL",
+    "EIO",
+    "EISDIR",
+    "EMFILE",
+    "ENETUNREACH",
+    "ENOENT",
+    "ENOMEM",
+    "ENOSPC",
+    "ENOTDIR",
+    "ENOTEMPTY",
+    "ENOTFOUND",
+    "EPERM",
+    "EPIPE",
+    "EROFS",
+    "ETIMEDOUT",
+    "EXDEV",
+    "EINTR",
+    "ENOEXEC",
+    "ENOTSUP",
+    "ERESOLVE",
+    "ELIFECYCLE",
 ];
 
 /// Whether a word names a kind of error: `ValueError`, `java.io.IOException`, `ENOENT`; not a function that
 /// handles errors, such as `NewError` or `IsError`.
 pub(super) fn is_error(word: &str) -> bool {
-    if ERRNO.contains(&word) {
+    const FUNCTIONS: &[&str] = &["New", "Test", "Run", "Log", "Is", "As", "On", "Handle", "Level", "With"];
+    if word.starts_with('E') && ERRNO.contains(&word) {
         return true;
     }
-    let last = word.rsplit('.').next().unwrap_or(word);
-    let about_errors = |prefix: &str| {
-        last.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-    };
-    if ["New", "Test", "Run", "Log", "Is", "As", "On", "Handle", "Level", "With"].iter().any(|prefix| about_errors(prefix)) || last == "NoError" {
-        return false;
-    }
-    ["Error", "Exception", "Failure", "Fault"].iter().any(|end| {
-        last.strip_suffix(end).is_some_and(|name| {
-            name.len() >= 2
-                && name.starts_with(|c: char| c.is_ascii_uppercase())
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        })
-    })
+    let name = ["Error", "Exception", "Failure", "Fault"].iter().find_map(|end| word.strip_suffix(end));
+    let Some(name) = name.map(|name| name.rsplit('.').next().unwrap_or(name)) else { return false };
+    let next_is_upper = |rest: &str| rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_uppercase());
+    name.len() >= 2
+        && name != "No"
+        && name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !FUNCTIONS.iter().any(|verb| name.strip_prefix(verb).is_some_and(next_is_upper))
 }
 
 /// Whether a word at the start of a line of output announces an error: `error:`, `Error:`, `fatal:`.
 pub(super) fn announces_error(word: &str, next: Option<u8>) -> bool {
-    matches!(next, Some(b':' | b'[')) && ["error", "fatal", "panic", "traceback"].iter().any(|known| known.eq_ignore_ascii_case(word))
+    matches!(next, Some(b':' | b'['))
+        && ["error", "fatal", "panic", "traceback"].iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -227,13 +263,31 @@ mod tests {
         ] {
             assert_eq!(identifier(id), Some(0), "{id}");
         }
-        for word in ["utf8", "x86_64", "test_case_1", "deadbeef", "sha2", "foo-2", "int64", "H2O", "step1", "v", "a1b2", "level3_cache"] {
+        for word in [
+            "utf8",
+            "x86_64",
+            "test_case_1",
+            "deadbeef",
+            "sha2",
+            "foo-2",
+            "int64",
+            "H2O",
+            "step1",
+            "v",
+            "a1b2",
+            "level3_cache",
+        ] {
             assert_eq!(identifier(word), None, "{word}");
         }
         assert!(is_email("silva7872@example.com") && !is_email("@scope") && !is_email("a@b"));
         assert_eq!(address("fe80::1 x", 0), Some(7));
         assert_eq!(address("00:1a:2b:3c:4d:5e", 0), Some(17));
         assert_eq!(address("add::fade", 0), None);
-        assert!(is_error("ValueError") && is_error("java.io.IOException") && is_error("ENOENT") && !is_error("Error"));
+        assert!(
+            is_error("ValueError")
+                && is_error("java.io.IOException")
+                && is_error("ENOENT")
+                && !is_error("Error")
+        );
     }
 }

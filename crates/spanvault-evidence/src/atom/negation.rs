@@ -12,15 +12,74 @@ use super::scan::{Found, Receiver};
 
 /// Words that deny. Those in Latin letters count only as whole words (`n't` and `n’t` end one).
 const CUES: &[&str] = &[
-    "not", "n't", "n’t", "no", "never", "none", "nothing", "nobody", "nowhere", "neither", "nor", "without", "cannot", "unable",
-    "failed", "fails", "lacks", "absent", "missing", // English
-    "nicht", "kein", "keine", "keinen", "niemals", "nichts", "ohne", // German
-    "pas", "jamais", "aucun", "aucune", "sans", "rien", // French
-    "nunca", "ningún", "ninguno", "ninguna", "nada", "sin", // Spanish
-    "não", "nenhum", "nenhuma", "não", "нет", "не", "ни", "без", "никогда", // Portuguese, Russian
-    "没有", "沒有", "不是", "不能", "不会", "不會", "不存在", "无法", "無法", "未", "从未", "没", // Chinese
-    "ない", "ません", "なし", "なかった", "ず、", // Japanese
-    "않", "없", "아니", "못했", // Korean
+    "not",
+    "n't",
+    "n’t",
+    "no",
+    "never",
+    "none",
+    "nothing",
+    "nobody",
+    "nowhere",
+    "neither",
+    "nor",
+    "without",
+    "cannot",
+    "unable",
+    "failed",
+    "fails",
+    "lacks",
+    "absent",
+    "missing", // English
+    "nicht",
+    "kein",
+    "keine",
+    "keinen",
+    "niemals",
+    "nichts",
+    "ohne", // German
+    "pas",
+    "jamais",
+    "aucun",
+    "aucune",
+    "sans",
+    "rien", // French
+    "nunca",
+    "ningún",
+    "ninguno",
+    "ninguna",
+    "nada",
+    "sin", // Spanish
+    "não",
+    "nenhum",
+    "nenhuma",
+    "não",
+    "нет",
+    "не",
+    "ни",
+    "без",
+    "никогда", // Portuguese, Russian
+    "没有",
+    "沒有",
+    "不是",
+    "不能",
+    "不会",
+    "不會",
+    "不存在",
+    "无法",
+    "無法",
+    "未",
+    "从未",
+    "没", // Chinese
+    "ない",
+    "ません",
+    "なし",
+    "なかった",
+    "ず、", // Japanese
+    "않",
+    "없",
+    "아니",
+    "못했", // Korean
 ];
 
 #[expect(clippy::expect_used, reason = "a fixed list of short words always builds")]
@@ -50,7 +109,12 @@ pub(super) fn scan<'t>(text: &'t str, each: Receiver<'_, 't>) -> ControlFlow<()>
         done = clause.end;
         let words = text.get(clause.clone()).unwrap_or_default();
         let normal = words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        each(Found { kind: AtomKind::Negation, start: clause.start, end: clause.end, normal: normal.into() })?;
+        each(Found {
+            kind: AtomKind::Negation,
+            start: clause.start,
+            end: clause.end,
+            normal: normal.into(),
+        })?;
     }
     ControlFlow::Continue(())
 }
@@ -63,11 +127,18 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     if cue.chars().next().is_some_and(super::chunk::is_unspaced) {
         return true;
     }
-    let joins = |c: Option<char>| c.is_some_and(|c| (c.is_alphanumeric() && !super::chunk::is_unspaced(c)) || c == '_');
+    let joins = |c: Option<char>| {
+        c.is_some_and(|c| (c.is_alphanumeric() && !super::chunk::is_unspaced(c)) || c == '_')
+    };
     // `-no-`, `/not/`, `no.`: part of a name or an abbreviation, not of a sentence.
     let in_name = |c: Option<char>| matches!(c, Some('/' | '\\' | '=' | '-' | '@' | '#'));
-    let contraction = cue.starts_with('n') && cue.ends_with('t') && !cue.is_ascii() || cue.eq_ignore_ascii_case("n't");
-    let starts = if contraction { before.is_some_and(char::is_alphabetic) } else { !joins(before) && !in_name(before) };
+    let contraction =
+        cue.starts_with('n') && cue.ends_with('t') && !cue.is_ascii() || cue.eq_ignore_ascii_case("n't");
+    let starts = if contraction {
+        before.is_some_and(char::is_alphabetic)
+    } else {
+        !joins(before) && !in_name(before)
+    };
     starts && !joins(after) && !in_name(after)
 }
 
@@ -86,7 +157,9 @@ fn clause(text: &str, start: usize, end: usize, from: usize) -> Range<usize> {
     let ends = |text: &str, at: usize, c: char| match c {
         '\n' | '!' | '?' | ';' | '。' | '，' | '；' | '！' | '？' | '、' | '—' | '…' => true,
         // `main.rs`, `1,024`, `a:b` go on.
-        '.' | ',' | ':' => text.get(at + 1..).is_none_or(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace)),
+        '.' | ',' | ':' => {
+            text.get(at + 1..).is_none_or(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+        }
         _ => false,
     };
     let before = head.char_indices().rev().find(|(at, c)| {
@@ -98,7 +171,8 @@ fn clause(text: &str, start: usize, end: usize, from: usize) -> Range<usize> {
     let left = before.map_or(low, |(at, c)| low + at + c.len_utf8());
     let right = after.map_or(high, |(at, _)| end + at);
     let words = text.get(left..right).unwrap_or_default();
-    let blank = words.len() - words.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '#' | '>')).len();
+    let blank = words.len()
+        - words.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '#' | '>')).len();
     let left = (left + blank).min(start);
     left..left + text.get(left..right).unwrap_or_default().trim_end().len()
 }
@@ -150,7 +224,10 @@ mod tests {
 
     #[test]
     fn the_clause_that_is_denied_is_read_and_code_is_not() {
-        assert_eq!(denials("I looked, but main.rs does not import it. Fine."), ["but main.rs does not import it"]);
+        assert_eq!(
+            denials("I looked, but main.rs does not import it. Fine."),
+            ["but main.rs does not import it"]
+        );
         assert_eq!(denials("We can't, and no one did"), ["We can't", "and no one did"]);
         assert_eq!(denials("Use `if not x` or:\n```\nif not y\n```\ndone"), Vec::<&str>::new());
         assert_eq!(denials("notice the knot, --no-verify and not_x"), Vec::<&str>::new());

@@ -185,16 +185,23 @@ fn digits(text: &str) -> Option<(String, usize)> {
     let mut used = 0;
     let mut marks: Vec<(usize, char)> = Vec::new();
     let mut exponent = String::new();
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if let Some(digit) = c.to_digit(10).and_then(|digit| char::from_digit(digit, 10)).or_else(|| wide_digit(c)) {
+    for (at, c) in text.char_indices() {
+        if let Some(digit) =
+            c.to_digit(10).and_then(|digit| char::from_digit(digit, 10)).or_else(|| wide_digit(c))
+        {
             plain.push(digit);
             used = at + c.len_utf8();
         } else if matches!(c, ',' | '.' | '_' | '，' | '．') || is_thin_space(c) {
             if plain.is_empty() && c != '.' {
                 return None;
             }
-            let mark = if matches!(c, '，') { ',' } else if c == '．' { '.' } else { c };
+            let mark = if matches!(c, '，') {
+                ','
+            } else if c == '．' {
+                '.'
+            } else {
+                c
+            };
             marks.push((plain.len(), mark));
         } else if matches!(c, 'e' | 'E') && !plain.is_empty() && exponent.is_empty() {
             let tail = text.get(at + 1..)?;
@@ -218,10 +225,10 @@ fn digits(text: &str) -> Option<(String, usize)> {
     while marks.last().is_some_and(|(at, _)| *at == plain.len()) {
         marks.pop();
     }
-    let point = decimal_point(&plain, &marks)?;
-    let (whole, fraction) = match point {
-        Some(at) => (plain.get(..at)?, plain.get(at..)?.trim_end_matches('0')),
-        None => (plain.as_str(), ""),
+    let (whole, fraction) = match marks_of(&plain, &marks) {
+        Marks::Point(at) => (plain.get(..at)?, plain.get(at..)?.trim_end_matches('0')),
+        Marks::Whole => (plain.as_str(), ""),
+        Marks::Several => return None,
     };
     let whole = if whole.is_empty() { "0" } else { whole };
     let mut normal = whole.to_owned();
@@ -233,11 +240,19 @@ fn digits(text: &str) -> Option<(String, usize)> {
     Some((normal, used))
 }
 
-/// Where the decimal point stands among the digits; `None` inside where there is none, `None` outside where the
-/// marks do not make one number (`1,2,3`, `1.2.3`).
-fn decimal_point(plain: &str, marks: &[(usize, char)]) -> Option<Option<usize>> {
-    let Some(&(last_at, last)) = marks.last() else { return Some(None) };
-    let tail = plain.len() - last_at;
+/// What the marks between digits make of them.
+#[derive(Debug, PartialEq, Eq)]
+enum Marks {
+    /// A whole number: they only group.
+    Whole,
+    /// A number with its decimal point before this digit.
+    Point(usize),
+    /// Not one number: `1,2,3`, `1.2.3`, and `3,5`, which half of the world reads as two.
+    Several,
+}
+
+fn marks_of(plain: &str, marks: &[(usize, char)]) -> Marks {
+    let Some((&(last_at, last), groups)) = marks.split_last() else { return Marks::Whole };
     let grouped = |marks: &[(usize, char)], end: usize| {
         let mut right = end;
         let threes = marks.iter().rev().all(|(at, _)| {
@@ -245,26 +260,17 @@ fn decimal_point(plain: &str, marks: &[(usize, char)]) -> Option<Option<usize>> 
             right = *at;
             three
         });
-        threes && (1..=3).contains(&right) && marks.iter().all(|(_, mark)| Some(mark) == marks.first().map(|(_, mark)| mark))
+        let alike = marks.iter().all(|(_, mark)| Some(mark) == marks.first().map(|(_, mark)| mark));
+        threes && alike && (1..=3).contains(&right)
     };
-    if last == '_' {
-        return marks.iter().all(|(_, mark)| *mark == '_').then_some(None);
+    match (last, groups.first()) {
+        ('_', _) if marks.iter().all(|(_, mark)| *mark == '_') => Marks::Whole,
+        ('.', None) => Marks::Point(last_at),
+        ('.' | ',', Some((_, other))) if *other != last && grouped(groups, last_at) => Marks::Point(last_at),
+        (',' | '.', _) if grouped(marks, plain.len()) => Marks::Whole,
+        (mark, _) if is_thin_space(mark) && grouped(marks, plain.len()) => Marks::Whole,
+        _ => Marks::Several,
     }
-    if marks.len() == 1 {
-        return match last {
-            '.' => Some(Some(last_at)),
-            _ if grouped(marks, plain.len()) => Some(None),
-            // `3,5` is a decimal number in half of the world, and a list in the other half: both digits stay.
-            ',' if tail <= 2 && tail > 0 && last_at > 0 => None,
-            _ => None,
-        };
-    }
-    let (groups, point) = (marks.get(..marks.len() - 1)?, last_at);
-    let other = groups.first().map(|(_, mark)| *mark);
-    if other != Some(last) && matches!(last, '.' | ',') && grouped(groups, point) {
-        return Some(Some(point));
-    }
-    grouped(marks, plain.len()).then_some(None)
 }
 
 /// The unit after a number: its normal form and where it ends. `None` where letters follow that are no unit, so

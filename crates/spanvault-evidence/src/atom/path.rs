@@ -14,18 +14,30 @@ pub(super) struct InChunk {
 
 /// Endings of file names that make a name without a directory a path.
 const EXTENSIONS: &[&str] = &[
-    "astro", "avi", "bak", "bash", "bat", "bib", "bin", "bmp", "bz2", "c", "cc", "cert", "cfg", "clj", "cmd", "conf", "cpp", "crt", "cs", "css",
-    "csv", "cxx", "dart", "db", "deb", "diff", "dll", "doc", "docx", "dylib", "env", "eps", "erl", "ex", "exe", "exs", "gif", "go", "gradle",
-    "gz", "h", "hcl", "hpp", "hs", "htm", "html", "ico", "ics", "ini", "ipynb", "jar", "java", "jinja", "jpeg", "jpg", "js", "json", "jsonl",
-    "jsx", "key", "kt", "kts", "less", "lock", "log", "lua", "m4a", "md", "mdx", "mjs", "mk", "ml", "mov", "mp3", "mp4", "mod", "sum", "nix",
-    "odt", "out", "parquet", "patch", "pdf", "pem", "php", "pl", "pkl", "plist", "png", "pot", "ppt", "pptx", "proto", "ps1", "py", "pyc", "pyi",
-    "pyx", "r", "rb", "rpm", "rs", "rst", "rtf", "sass", "scala", "scss", "sh", "so", "sql", "sqlite", "sqlite3", "srt", "svelte", "svg", "swift",
-    "tar", "tex", "tf", "tfvars", "tgz", "toml", "traj", "ts", "tsv", "tsx", "ttf", "txt", "vim", "vue", "war", "wasm", "wav", "webm", "webp",
-    "whl", "xls", "xlsx", "xml", "xz", "yaml", "yml", "zig", "zip", "zsh", "zst", "dcm", "npy", "npz", "h5", "pt", "onnx", "cfg", "orig", "rej",
+    "astro", "avi", "bak", "bash", "bat", "bib", "bin", "bmp", "bz2", "c", "cc", "cert", "cfg", "clj", "cmd",
+    "conf", "cpp", "crt", "cs", "css", "csv", "cxx", "dart", "db", "deb", "diff", "dll", "doc", "docx",
+    "dylib", "env", "eps", "erl", "ex", "exe", "exs", "gif", "go", "gradle", "gz", "h", "hcl", "hpp", "hs",
+    "htm", "html", "ico", "ics", "ini", "ipynb", "jar", "java", "jinja", "jpeg", "jpg", "js", "json",
+    "jsonl", "jsx", "key", "kt", "kts", "less", "lock", "log", "lua", "m4a", "md", "mdx", "mjs", "mk", "ml",
+    "mov", "mp3", "mp4", "mod", "sum", "nix", "odt", "out", "parquet", "patch", "pdf", "pem", "php", "pl",
+    "pkl", "plist", "png", "pot", "ppt", "pptx", "proto", "ps1", "py", "pyc", "pyi", "pyx", "r", "rb", "rpm",
+    "rs", "rst", "rtf", "sass", "scala", "scss", "sh", "so", "sql", "sqlite", "sqlite3", "srt", "svelte",
+    "svg", "swift", "tar", "tex", "tf", "tfvars", "tgz", "toml", "traj", "ts", "tsv", "tsx", "ttf", "txt",
+    "vim", "vue", "war", "wasm", "wav", "webm", "webp", "whl", "xls", "xlsx", "xml", "xz", "yaml", "yml",
+    "zig", "zip", "zsh", "zst", "dcm", "npy", "npz", "h5", "pt", "onnx", "cfg", "orig", "rej",
 ];
 
 /// File names without an ending that are paths all the same.
-const NAMES: &[&str] = &[".gitignore", ".gitattributes", ".env", ".dockerignore", ".editorconfig", ".npmrc", ".bashrc", ".zshrc"];
+const NAMES: &[&str] = &[
+    ".gitignore",
+    ".gitattributes",
+    ".env",
+    ".dockerignore",
+    ".editorconfig",
+    ".npmrc",
+    ".bashrc",
+    ".zshrc",
+];
 
 /// A path in normal form: without `./` before it and `/` behind it.
 pub(super) fn found(text: &str, start: usize, end: usize) -> Found<'_> {
@@ -52,7 +64,11 @@ const URL_BYTES_MAX: usize = 4 << 10;
 /// A URL whose scheme ends the chunk `start..end`: where it starts and ends.
 pub(super) fn url(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let chunk = text.get(start..end)?;
-    let scheme = chunk.bytes().rev().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')).count();
+    let scheme = chunk
+        .bytes()
+        .rev()
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+        .count();
     let from = end - scheme.min(20);
     if !text.get(from..end)?.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return None;
@@ -64,7 +80,10 @@ pub(super) fn url(text: &str, start: usize, end: usize) -> Option<(usize, usize)
     for (at, c) in rest.char_indices() {
         let ends = c.is_whitespace()
             || at > URL_BYTES_MAX
-            || matches!(c, '"' | '\'' | '`' | '<' | '>' | '|' | '\\' | '^' | '{' | '}' | '”' | '’' | '»' | '…')
+            || matches!(
+                c,
+                '"' | '\'' | '`' | '<' | '>' | '|' | '\\' | '^' | '{' | '}' | '”' | '’' | '»' | '…'
+            )
             || (c > '\u{7f}' && (is_unspaced(c) || !c.is_alphanumeric()));
         if ends {
             break;
@@ -97,7 +116,11 @@ pub(super) fn drive(text: &str, start: usize, end: usize) -> Option<usize> {
     }
     let len = rest
         .char_indices()
-        .take_while(|(at, c)| *at < 1_024 && (c.is_alphanumeric() || matches!(c, '\\' | '/' | '.' | '_' | '-' | '~' | '+' | '$' | '@' | '#' | '%')))
+        .take_while(|(at, c)| {
+            *at < 1_024
+                && (c.is_alphanumeric()
+                    || matches!(c, '\\' | '/' | '.' | '_' | '-' | '~' | '+' | '$' | '@' | '#' | '%'))
+        })
         .last()
         .map_or(0, |(at, c)| at + c.len_utf8());
     let words = rest.get(..len)?.trim_end_matches(['.', '\\']);
@@ -121,14 +144,15 @@ pub(super) fn in_chunk(text: &str, start: usize, end: usize, before: Option<u8>)
     let path = path.trim_end_matches(['.', '-', '+']);
     let from = start + lead;
     let accepted = |is_url| Some(InChunk { start: from, end: from + path.len(), is_url });
-    let words = path.chars().any(|c| c.is_alphanumeric());
+    let words = path.chars().any(char::is_alphanumeric);
     if !words || path.len() > 1_024 {
         return None;
     }
     if let Some(rest) = path.strip_prefix('/') {
         // `</div>`, `//comment`, `/>`; `/` after a word is a division or an option.
         let closes_tag = before == Some(b'<');
-        let starts_well = rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '~' | '@' | '$'));
+        let starts_well =
+            rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '~' | '@' | '$'));
         let after_word = before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b')' || b == b']');
         return if closes_tag || !starts_well || after_word { None } else { accepted(false) };
     }
@@ -141,8 +165,12 @@ pub(super) fn in_chunk(text: &str, start: usize, end: usize, before: Option<u8>)
         return accepted(true);
     }
     let last = components.last().copied().unwrap_or_default();
-    let plain = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "._-@+~$%#".contains(c));
-    if !components.iter().all(plain) || path.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'/' | b'.' | b'-' | b',')) {
+    let plain = |part: &&str| {
+        !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "._-@+~$%#".contains(c))
+    };
+    if !components.iter().all(plain)
+        || path.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'/' | b'.' | b'-' | b','))
+    {
         return None;
     }
     let has_ending = last.rsplit_once('.').is_some_and(|(name, ending)| {
@@ -158,15 +186,20 @@ pub(super) fn in_chunk(text: &str, start: usize, end: usize, before: Option<u8>)
 
 /// `\\server\share\file`, or `dir\sub\file.ext`.
 fn backslashes(chunk: &str) -> Option<(usize, usize)> {
-    let name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "._-$~#@+%".contains(c));
+    let name =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "._-$~#@+%".contains(c));
     if let Some(rest) = chunk.strip_prefix("\\\\") {
         let parts: Vec<&str> = rest.trim_end_matches('\\').split('\\').collect();
         let server = parts.first().is_some_and(|server| server.len() >= 2);
-        return (server && parts.len() >= 2 && parts.iter().all(|part| name(part))).then_some((0, chunk.len()));
+        return (server && parts.len() >= 2 && parts.iter().all(|part| name(part)))
+            .then_some((0, chunk.len()));
     }
     let parts: Vec<&str> = chunk.split('\\').collect();
     // Two letters at least in each: `\n` and `\w+` are no directories.
-    (parts.len() >= 3 && parts.iter().all(|part| part.len() >= 2 && name(part)) && is_file_name(parts.last()?)).then_some((0, chunk.len()))
+    (parts.len() >= 3
+        && parts.iter().all(|part| part.len() >= 2 && name(part))
+        && is_file_name(parts.last()?))
+    .then_some((0, chunk.len()))
 }
 
 /// The chunk up to the first letter of a script without spaces that directly follows the ending of a file name:
@@ -186,7 +219,8 @@ pub(super) fn is_file_name(word: &str) -> bool {
     let Some((name, ending)) = word.rsplit_once('.') else { return false };
     // `IMG.JPG` is a file, `t.Log` is a method.
     let shouted = ending.len() <= 6 && !ending.bytes().any(|b| b.is_ascii_lowercase());
-    let known = EXTENSIONS.contains(&ending) || (shouted && EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str()));
+    let known = EXTENSIONS.contains(&ending)
+        || (shouted && EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str()));
     let stem = name.trim_start_matches('.');
     let named = !stem.is_empty()
         && stem.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | '+' | '~'))
@@ -197,20 +231,59 @@ pub(super) fn is_file_name(word: &str) -> bool {
 
 /// Whether a name with a dot is rather an attribute in code: `process.env`, `console.log`, `self.db`.
 fn is_attribute(stem: &str, ending: &str) -> bool {
-    const ENDINGS: &[&str] = &["bin", "c", "cfg", "db", "diff", "env", "h", "key", "lock", "log", "mod", "out", "patch", "r", "so", "sum"];
+    const ENDINGS: &[&str] = &[
+        "bin", "c", "cfg", "db", "diff", "env", "h", "key", "lock", "log", "mod", "out", "patch", "r", "so",
+        "sum",
+    ];
     const OWNERS: &[&str] = &[
-        "args", "config", "console", "context", "ctx", "e", "elem", "entry", "event", "import.meta", "item", "it", "kv", "logger", "log",
-        "math", "Math", "node", "np", "obj", "object", "options", "opts", "os", "pair", "process", "req", "request", "res", "response",
-        "row", "self", "slog", "sys", "this", "torch",
+        "args",
+        "config",
+        "console",
+        "context",
+        "ctx",
+        "e",
+        "elem",
+        "entry",
+        "event",
+        "import.meta",
+        "item",
+        "it",
+        "kv",
+        "logger",
+        "log",
+        "math",
+        "Math",
+        "node",
+        "np",
+        "obj",
+        "object",
+        "options",
+        "opts",
+        "os",
+        "pair",
+        "process",
+        "req",
+        "request",
+        "res",
+        "response",
+        "row",
+        "self",
+        "slog",
+        "sys",
+        "this",
+        "torch",
     ];
     ENDINGS.contains(&ending) && OWNERS.contains(&stem)
 }
 
 /// Whether the first component of a path is the name of a host.
 fn is_host(word: &str) -> bool {
-    const TOPS: &[&str] = &["com", "org", "net", "io", "dev", "ai", "gov", "edu", "co", "app", "sh", "cloud", "info", "me"];
+    const TOPS: &[&str] =
+        &["com", "org", "net", "io", "dev", "ai", "gov", "edu", "co", "app", "sh", "cloud", "info", "me"];
     word.rsplit_once('.').is_some_and(|(name, top)| {
-        TOPS.contains(&top) && !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.')
+        TOPS.contains(&top)
+            && !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.')
     })
 }
 
@@ -267,10 +340,17 @@ mod tests {
         assert_eq!(path("github.com/a/b"), Some(("github.com/a/b", true)));
         assert_eq!(path("/tmp/a.txt然后"), Some(("/tmp/a.txt", false)));
         assert_eq!(path("-I/usr/include"), Some(("/usr/include", false)));
-        for word in ["and/or", "1/2", "km/h", "TCP/IP", "//", "/", "application/json", "\\n\\t", "\\w+\\d", "n/a"] {
+        for word in
+            ["and/or", "1/2", "km/h", "TCP/IP", "//", "/", "application/json", "\\n\\t", "\\w+\\d", "n/a"]
+        {
             assert_eq!(path(word), None, "{word}");
         }
-        assert!(is_file_name("README.md") && is_file_name(".env") && !is_file_name("e.g") && !is_file_name("foo.bar"));
+        assert!(
+            is_file_name("README.md")
+                && is_file_name(".env")
+                && !is_file_name("e.g")
+                && !is_file_name("foo.bar")
+        );
     }
 
     #[test]

@@ -62,6 +62,7 @@ pub(super) struct Scanner<'t> {
 
 impl<'t> Scanner<'t> {
     fn run(mut self, each: Receiver<'_, 't>) -> ControlFlow<()> {
+        self.skip_gutter();
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b'\n' => {
@@ -75,12 +76,6 @@ impl<'t> Scanner<'t> {
                     continue;
                 }
                 _ => {}
-            }
-            if self.at == 0 {
-                self.skip_gutter();
-                if self.at > 0 {
-                    continue;
-                }
             }
             if chunk::starts(byte) {
                 self.chunk(each)?;
@@ -137,7 +132,10 @@ impl<'t> Scanner<'t> {
         let (end, flags) = chunk::end(self.text, start);
         let end = end.max(start + 1);
         // Most words hold nothing.
-        if !flags.intersects(Flags::TELLING) && self.bytes.get(end) != Some(&b':') && !flags.intersects(Flags::UPPER) {
+        if !flags.intersects(Flags::TELLING)
+            && self.bytes.get(end) != Some(&b':')
+            && !flags.intersects(Flags::UPPER)
+        {
             self.at = end;
             return ControlFlow::Continue(());
         }
@@ -172,7 +170,10 @@ impl<'t> Scanner<'t> {
             },
             Layout::Output if after.starts_with(b"@@ -") => {
                 let line = after.iter().take(80).take_while(|b| **b != b'\n').count();
-                after.get(2..line).and_then(|head| head.windows(2).position(|pair| pair == b"@@")).map(|at| at + 4)
+                after
+                    .get(2..line)
+                    .and_then(|head| head.windows(2).position(|pair| pair == b"@@"))
+                    .map(|at| at + 4)
             }
             Layout::Prose | Layout::Output | Layout::Argument => None,
         };

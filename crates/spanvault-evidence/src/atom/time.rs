@@ -5,7 +5,18 @@ use super::scan::Found;
 use super::{AtomKind, number};
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 
 /// One past a date or time that starts at `start`; its first chunk is `start..end`.
@@ -25,7 +36,8 @@ pub(super) fn at(text: &str, start: usize, end: usize, flags: Flags) -> Option<u
         // `2025-08-12 10:11:12`: the time may stand after one space.
         let rest = text.get(whole..)?;
         if let Some(after) = rest.strip_prefix(' ') {
-            let len = after.bytes().take(24).take_while(|b| b.is_ascii_digit() || b":.+-Z".contains(b)).count();
+            let len =
+                after.bytes().take(24).take_while(|b| b.is_ascii_digit() || b":.+-Z".contains(b)).count();
             let time = after.get(..len)?.trim_end_matches(['.', '-', ':']);
             if is_time(time) && time.matches(':').count() >= 1 {
                 return Some(whole + 1 + time.len());
@@ -37,7 +49,9 @@ pub(super) fn at(text: &str, start: usize, end: usize, flags: Flags) -> Option<u
         return Some(with_half_day(text, whole));
     }
     if chunk.bytes().all(|b| b.is_ascii_digit()) {
-        return unspaced_date(text, start, whole).or_else(|| day_first(text, whole, chunk)).or_else(|| hour_with_half_day(text, whole, chunk));
+        return unspaced_date(text, start, whole)
+            .or_else(|| day_first(text, whole, chunk))
+            .or_else(|| hour_with_half_day(text, whole, chunk));
     }
     // `12th August 2025`, `10am`.
     let digits = chunk.bytes().take_while(u8::is_ascii_digit).count();
@@ -49,7 +63,11 @@ pub(super) fn at(text: &str, start: usize, end: usize, flags: Flags) -> Option<u
         }
         // `10:30am`.
         _ if flags.intersects(Flags::COLON) => {
-            let time = chunk.strip_suffix("am").or_else(|| chunk.strip_suffix("pm")).or_else(|| chunk.strip_suffix("AM")).or_else(|| chunk.strip_suffix("PM"))?;
+            let time = chunk
+                .strip_suffix("am")
+                .or_else(|| chunk.strip_suffix("pm"))
+                .or_else(|| chunk.strip_suffix("AM"))
+                .or_else(|| chunk.strip_suffix("PM"))?;
             is_time(time).then_some(whole)
         }
         _ => None,
@@ -119,7 +137,9 @@ fn spelled(words: &str) -> Option<(Option<u32>, u32, Option<u32>)> {
         let parts: Vec<u32> = words
             .split(|c: char| c.to_digit(10).is_none() && number::wide_digit(c).is_none())
             .filter(|part| !part.is_empty())
-            .filter_map(|part| part.chars().map(|c| number::wide_digit(c).unwrap_or(c)).collect::<String>().parse().ok())
+            .filter_map(|part| {
+                part.chars().map(|c| number::wide_digit(c).unwrap_or(c)).collect::<String>().parse().ok()
+            })
             .collect();
         return match parts.as_slice() {
             [year, month, day] => Some((Some(*year), *month, Some(*day))),
@@ -153,7 +173,9 @@ fn month(word: &str) -> Option<u32> {
         return None;
     }
     let lower = word.to_ascii_lowercase();
-    let found = MONTHS.iter().position(|month| *month == lower || month.get(..3) == Some(&lower) || (lower == "sept" && *month == "september"))?;
+    let found = MONTHS.iter().position(|month| {
+        *month == lower || month.get(..3) == Some(&lower) || (lower == "sept" && *month == "september")
+    })?;
     u32::try_from(found + 1).ok()
 }
 
@@ -183,7 +205,8 @@ fn day_first(text: &str, end: usize, day: &str) -> Option<usize> {
 fn unspaced_date(text: &str, start: usize, first_end: usize) -> Option<usize> {
     let mut rest = text.get(first_end..)?;
     let mut to = None;
-    let mark = |rest: &str, marks: [char; 2]| rest.chars().next().filter(|c| marks.contains(c)).map(char::len_utf8);
+    let mark =
+        |rest: &str, marks: [char; 2]| rest.chars().next().filter(|c| marks.contains(c)).map(char::len_utf8);
     let number = |rest: &str| {
         let rest = rest.strip_prefix(' ').unwrap_or(rest);
         let digits = rest.bytes().take(2).take_while(u8::is_ascii_digit).count();
@@ -236,9 +259,13 @@ fn hour_with_half_day(text: &str, end: usize, hour: &str) -> Option<usize> {
 
 fn is_iso_date(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let digits = |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let digits = |range: std::ops::Range<usize>| {
+        bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
     let within = |range: std::ops::Range<usize>, most: u32| {
-        text.get(range).and_then(|part| part.parse::<u32>().ok()).is_some_and(|value| (1..=most).contains(&value))
+        text.get(range)
+            .and_then(|part| part.parse::<u32>().ok())
+            .is_some_and(|value| (1..=most).contains(&value))
     };
     bytes.len() == 10
         && bytes.get(4) == Some(&b'-')
@@ -257,7 +284,9 @@ fn is_date(text: &str) -> bool {
     }
     let separator = if text.contains('/') { '/' } else { '.' };
     let mut parts = text.split(separator);
-    let (Some(first), Some(second), Some(year), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+    let (Some(first), Some(second), Some(year), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
         return false;
     };
     let small = |part: &str, most: u32| {
@@ -271,7 +300,8 @@ fn is_date(text: &str) -> bool {
 /// `10:11`, `10:11:12.345`, with a zone or not.
 fn is_time(text: &str) -> bool {
     let bare = text.strip_suffix('Z').unwrap_or(text);
-    let zone = bare.char_indices().skip(4).find(|(_, c)| matches!(c, '+' | '-')).map_or(bare.len(), |(at, _)| at);
+    let zone =
+        bare.char_indices().skip(4).find(|(_, c)| matches!(c, '+' | '-')).map_or(bare.len(), |(at, _)| at);
     let (clock, zone) = bare.split_at(zone);
     let zone_ok = zone.is_empty()
         || zone.get(1..).is_some_and(|zone| {
@@ -292,7 +322,9 @@ fn is_time(text: &str) -> bool {
 /// `2025-08-12T10:11:12Z` in one word.
 fn is_date_time(text: &str) -> bool {
     let Some(separator) = text.get(10..11) else { return false };
-    matches!(separator, "T" | "t" | "_") && text.get(..10).is_some_and(is_iso_date) && text.get(11..).is_some_and(is_time)
+    matches!(separator, "T" | "t" | "_")
+        && text.get(..10).is_some_and(is_iso_date)
+        && text.get(11..).is_some_and(is_time)
 }
 
 #[cfg(test)]
@@ -330,7 +362,9 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_a_date_is_none() {
-        for text in ["2025-13-12", "25:10", "1/2", "May I", "10:5", "12 apples", "99/99/2020", "Mayor 5", "1.2.3"] {
+        for text in
+            ["2025-13-12", "25:10", "1/2", "May I", "10:5", "12 apples", "99/99/2020", "Mayor 5", "1.2.3"]
+        {
             assert_eq!(read(text), None, "{text}");
         }
     }

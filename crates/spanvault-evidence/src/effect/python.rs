@@ -7,20 +7,123 @@ use super::tally::Tally;
 
 /// Modules from which nothing that writes can be reached by a public name.
 const MODULES: &[&str] = &[
-    "math", "cmath", "re", "json", "string", "itertools", "functools", "collections", "datetime", "decimal", "fractions",
-    "statistics", "textwrap", "unicodedata", "difflib", "operator", "numpy", "typing", "enum", "dataclasses", "base64", "hashlib",
-    "copy", "time", "random", "struct", "pprint", "bisect", "heapq", "abc", "numbers", "calendar", "uuid", "html", "zlib", "binascii",
-    "sys", "__future__", "contextlib", "types", "secrets", "hmac", "keyword", "colorsys", "ipaddress", "urllib.parse", "locale",
+    "math",
+    "cmath",
+    "re",
+    "json",
+    "string",
+    "itertools",
+    "functools",
+    "collections",
+    "datetime",
+    "decimal",
+    "fractions",
+    "statistics",
+    "textwrap",
+    "unicodedata",
+    "difflib",
+    "operator",
+    "numpy",
+    "typing",
+    "enum",
+    "dataclasses",
+    "base64",
+    "hashlib",
+    "copy",
+    "time",
+    "random",
+    "struct",
+    "pprint",
+    "bisect",
+    "heapq",
+    "abc",
+    "numbers",
+    "calendar",
+    "uuid",
+    "html",
+    "zlib",
+    "binascii",
+    "sys",
+    "__future__",
+    "contextlib",
+    "types",
+    "secrets",
+    "hmac",
+    "keyword",
+    "colorsys",
+    "ipaddress",
+    "urllib.parse",
+    "locale",
 ];
 
 /// Names that reach beyond computing, wherever they stand in the code.
 const REACHES: &[&str] = &[
-    "open", "exec", "eval", "compile", "getattr", "setattr", "delattr", "globals", "locals", "vars", "breakpoint", "input",
-    "os", "io", "codecs", "subprocess", "shutil", "pathlib", "modules", "ctypes", "builtins", "importlib", "socket", "pickle",
-    "save", "savez", "savez_compressed", "savetxt", "tofile", "memmap", "fromfile", "load", "loadtxt", "genfromtxt", "dump",
-    "DataSource", "f2py", "ctypeslib", "testing", "test", "distutils", "lib", "setprofile", "settrace", "addaudithook", "path_hooks",
-    "meta_path", "displayhook", "excepthook", "unraisablehook", "breakpointhook", "stdin", "import_module", "find_loader", "warnings",
-    "linecache", "inspect", "tempfile", "threading", "multiprocessing", "asyncio", "http", "urlopen", "system", "popen", "open_memmap",
+    "open",
+    "exec",
+    "eval",
+    "compile",
+    "getattr",
+    "setattr",
+    "delattr",
+    "globals",
+    "locals",
+    "vars",
+    "breakpoint",
+    "input",
+    "os",
+    "io",
+    "codecs",
+    "subprocess",
+    "shutil",
+    "pathlib",
+    "modules",
+    "ctypes",
+    "builtins",
+    "importlib",
+    "socket",
+    "pickle",
+    "save",
+    "savez",
+    "savez_compressed",
+    "savetxt",
+    "tofile",
+    "memmap",
+    "fromfile",
+    "load",
+    "loadtxt",
+    "genfromtxt",
+    "dump",
+    "DataSource",
+    "f2py",
+    "ctypeslib",
+    "testing",
+    "test",
+    "distutils",
+    "lib",
+    "setprofile",
+    "settrace",
+    "addaudithook",
+    "path_hooks",
+    "meta_path",
+    "displayhook",
+    "excepthook",
+    "unraisablehook",
+    "breakpointhook",
+    "stdin",
+    "import_module",
+    "find_loader",
+    "warnings",
+    "linecache",
+    "inspect",
+    "tempfile",
+    "threading",
+    "multiprocessing",
+    "asyncio",
+    "http",
+    "urlopen",
+    "system",
+    "popen",
+    "open_memmap",
 ];
 
 /// What a snippet does.
@@ -54,7 +157,19 @@ fn only_computes(code: &str) -> bool {
     let words = bare.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     let mut imports = 0_usize;
     for word in words {
-        let hidden = word.starts_with('_') && !matches!(word, "_" | "__name__" | "__main__" | "__future__" | "__init__" | "__version__" | "__repr__" | "__str__" | "__eq__" | "__len__");
+        let hidden = word.starts_with('_')
+            && !matches!(
+                word,
+                "_" | "__name__"
+                    | "__main__"
+                    | "__future__"
+                    | "__init__"
+                    | "__version__"
+                    | "__repr__"
+                    | "__str__"
+                    | "__eq__"
+                    | "__len__"
+            );
         if hidden || REACHES.contains(&word) {
             return false;
         }
@@ -64,7 +179,10 @@ fn only_computes(code: &str) -> bool {
     let seen = bare
         .split(['\n', ';', ':'])
         .map(str::trim)
-        .filter(|statement| statement.starts_with("import ") || (statement.starts_with("from ") && statement.contains(" import ")))
+        .filter(|statement| {
+            statement.starts_with("import ")
+                || (statement.starts_with("from ") && statement.contains(" import "))
+        })
         .count();
     imports == seen
 }

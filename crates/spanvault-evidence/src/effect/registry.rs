@@ -69,7 +69,8 @@ struct Runtime {
 
 #[expect(clippy::expect_used, reason = "the file is part of the program and a test reads it")]
 static TOOLS: LazyLock<HashMap<String, Tool>> = LazyLock::new(|| {
-    let file: File = serde_json::from_str(include_str!("registry/tools.json")).expect("tools.json is well-formed");
+    let file: File =
+        serde_json::from_str(include_str!("registry/tools.json")).expect("tools.json is well-formed");
     file.runtimes.into_iter().flat_map(|runtime| runtime.tools).collect()
 });
 

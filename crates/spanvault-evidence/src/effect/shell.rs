@@ -40,7 +40,10 @@ pub(super) fn read_words(words: &[&str], directory: Option<&str>) -> Tally {
 
 /// A path as it stands in a script, resolved by words alone against the directory it is relative to.
 fn resolve(directory: Option<&str>, path: &str) -> String {
-    let rooted = path.starts_with('/') || path.starts_with('~') || path.starts_with('$') || path.get(1..2) == Some(":");
+    let rooted = path.starts_with('/')
+        || path.starts_with('~')
+        || path.starts_with('$')
+        || path.get(1..2) == Some(":");
     match directory {
         Some(directory) if !rooted => clean(&format!("{directory}/{path}")),
         _ => clean(path),

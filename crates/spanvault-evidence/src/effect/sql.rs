@@ -1,12 +1,13 @@
 //! Whether SQL only reads.
 
 /// First words of statements that read.
-const READS: &[&str] = &["select", "show", "explain", "describe", "desc", "values", "table", "with", "use", "pragma"];
+const READS: &[&str] =
+    &["select", "show", "explain", "describe", "desc", "values", "table", "with", "use", "pragma"];
 
 /// Words that change something wherever they stand in a statement.
 const CHANGES: &[&str] = &[
-    "insert", "update", "delete", "drop", "create", "alter", "truncate", "replace", "merge", "grant", "revoke", "into", "call",
-    "copy", "attach", "vacuum", "lock", "exec", "execute", "do", "load", "set",
+    "insert", "update", "delete", "drop", "create", "alter", "truncate", "replace", "merge", "grant",
+    "revoke", "into", "call", "copy", "attach", "vacuum", "lock", "exec", "execute", "do", "load", "set",
 ];
 
 /// Whether every statement of `sql` reads and nothing in it writes. What is not understood does not only read.

@@ -3,36 +3,168 @@
 use serde_json::Value;
 
 use super::registry::own_name;
-use super::tally::Tally;
 use super::strings_of;
+use super::tally::Tally;
 use crate::CallEffect;
 
 /// Verbs that only look.
 const LOOKS: &[&str] = &[
-    "get", "list", "read", "find", "search", "view", "show", "describe", "count", "lookup", "fetch", "check", "calculate",
-    "compute", "is", "has", "can", "validate", "verify", "inspect", "look", "browse", "retrieve", "preview", "summarize",
-    "analyze", "compare", "explain", "ls", "cat", "grep", "glob", "head", "tail", "stat", "status", "info", "help", "think",
-    "query", "lint", "diff",
+    "get",
+    "list",
+    "read",
+    "find",
+    "search",
+    "view",
+    "show",
+    "describe",
+    "count",
+    "lookup",
+    "fetch",
+    "check",
+    "calculate",
+    "compute",
+    "is",
+    "has",
+    "can",
+    "validate",
+    "verify",
+    "inspect",
+    "look",
+    "browse",
+    "retrieve",
+    "preview",
+    "summarize",
+    "analyze",
+    "compare",
+    "explain",
+    "ls",
+    "cat",
+    "grep",
+    "glob",
+    "head",
+    "tail",
+    "stat",
+    "status",
+    "info",
+    "help",
+    "think",
+    "query",
+    "lint",
+    "diff",
 ];
 
 /// Verbs that change something, wherever they stand in a name.
 const CHANGES: &[&str] = &[
-    "create", "update", "delete", "remove", "send", "post", "put", "patch", "write", "edit", "modify", "set", "add", "insert",
-    "append", "replace", "rename", "move", "copy", "upload", "publish", "deploy", "install", "uninstall", "book", "reserve",
-    "cancel", "return", "exchange", "buy", "purchase", "order", "pay", "transfer", "refund", "invite", "share", "grant",
-    "revoke", "enable", "disable", "toggle", "reset", "restart", "reboot", "start", "stop", "kill", "merge", "push", "commit",
-    "approve", "reject", "assign", "close", "reopen", "open", "schedule", "submit", "register", "subscribe", "unsubscribe",
-    "save", "store", "sync", "import", "archive", "restore", "lock", "unlock", "mark", "reply", "forward", "suspend", "resume",
-    "disconnect", "connect", "click", "type", "fill", "press", "drag", "make", "change", "clear", "apply", "trigger",
+    "create",
+    "update",
+    "delete",
+    "remove",
+    "send",
+    "post",
+    "put",
+    "patch",
+    "write",
+    "edit",
+    "modify",
+    "set",
+    "add",
+    "insert",
+    "append",
+    "replace",
+    "rename",
+    "move",
+    "copy",
+    "upload",
+    "publish",
+    "deploy",
+    "install",
+    "uninstall",
+    "book",
+    "reserve",
+    "cancel",
+    "return",
+    "exchange",
+    "buy",
+    "purchase",
+    "order",
+    "pay",
+    "transfer",
+    "refund",
+    "invite",
+    "share",
+    "grant",
+    "revoke",
+    "enable",
+    "disable",
+    "toggle",
+    "reset",
+    "restart",
+    "reboot",
+    "start",
+    "stop",
+    "kill",
+    "merge",
+    "push",
+    "commit",
+    "approve",
+    "reject",
+    "assign",
+    "close",
+    "reopen",
+    "open",
+    "schedule",
+    "submit",
+    "register",
+    "subscribe",
+    "unsubscribe",
+    "save",
+    "store",
+    "sync",
+    "import",
+    "archive",
+    "restore",
+    "lock",
+    "unlock",
+    "mark",
+    "reply",
+    "forward",
+    "suspend",
+    "resume",
+    "disconnect",
+    "connect",
+    "click",
+    "type",
+    "fill",
+    "press",
+    "drag",
+    "make",
+    "change",
+    "clear",
+    "apply",
+    "trigger",
 ];
 
 /// Changes whose path argument is a file.
-const FILE_CHANGES: &[&str] =
-    &["write", "edit", "create", "append", "insert", "replace", "delete", "remove", "patch", "save", "update", "modify"];
+const FILE_CHANGES: &[&str] = &[
+    "write", "edit", "create", "append", "insert", "replace", "delete", "remove", "patch", "save", "update",
+    "modify",
+];
+
+/// What `run_…` runs when it only checks.
+const CHECKS: &[&str] = &["test", "tests", "lint", "linter", "build", "checks"];
 
 /// Arguments that name a file.
-const PATH_ARGS: &[&str] =
-    &["path", "file_path", "filepath", "filePath", "file", "filename", "target_file", "absolute_path", "notebook_path"];
+const PATH_ARGS: &[&str] = &[
+    "path",
+    "file_path",
+    "filepath",
+    "filePath",
+    "file",
+    "filename",
+    "target_file",
+    "absolute_path",
+    "notebook_path",
+];
 
 /// What a tool with this name does. Its name must begin with a verb that looks, and must not go on with
 /// `and` or `or`, to be read as reading; a name without a known verb is opaque.
@@ -40,46 +172,37 @@ pub(super) fn effect_of_unknown(tool: &str, args: &Value) -> CallEffect {
     let words = words_of(own_name(tool));
     let mut tally = Tally::default();
     let looks = words.first().is_some_and(|first| LOOKS.contains(&first.as_str()));
-    let goes_on = words.iter().skip(1).any(|word| ["and", "or", "then", "in", "out"].contains(&word.as_str()));
+    let goes_on =
+        words.iter().skip(1).any(|word| ["and", "or", "then", "in", "out"].contains(&word.as_str()));
     if looks && !goes_on && !has_method_that_changes(args) {
         for name in PATH_ARGS {
             strings_of(args.get(*name), &mut |path| tally.touch(path));
         }
         return tally.into_effect();
     }
-    let change = words.iter().find(|word| CHANGES.contains(&word.as_str()));
-    match change {
-        Some(verb) => {
-            let mut written = false;
-            if FILE_CHANGES.contains(&verb.as_str()) {
-                for name in PATH_ARGS {
-                    strings_of(args.get(*name), &mut |path| {
-                        tally.write(path);
-                        written = true;
-                    });
-                }
-            }
-            if !written {
-                tally.act_outside();
-            }
-        }
-        None => {
+    if let Some(verb) = words.iter().find(|word| CHANGES.contains(&word.as_str())) {
+        let mut written = false;
+        if FILE_CHANGES.contains(&verb.as_str()) {
             for name in PATH_ARGS {
-                strings_of(args.get(*name), &mut |path| tally.touch(path));
-            }
-            tally.hide();
-            let last = words.last().map(String::as_str);
-            if words.first().is_some_and(|word| word == "run") && matches!(last, Some("tests" | "test" | "lint" | "build")) {
-                return run_check();
+                strings_of(args.get(*name), &mut |path| {
+                    tally.write(path);
+                    written = true;
+                });
             }
         }
+        if !written {
+            tally.act_outside();
+        }
+        return tally.into_effect();
     }
-    tally.into_effect()
-}
-
-fn run_check() -> CallEffect {
-    let mut tally = Tally::default();
-    tally.test();
+    if matches!(words.as_slice(), [run, .., last] if run == "run" && CHECKS.contains(&last.as_str())) {
+        tally.test();
+        return tally.into_effect();
+    }
+    for name in PATH_ARGS {
+        strings_of(args.get(*name), &mut |path| tally.touch(path));
+    }
+    tally.hide();
     tally.into_effect()
 }
 

@@ -106,7 +106,8 @@ pub(crate) fn null_words(text: &str) -> Option<Range<usize>> {
         || NOTHING_FOR.iter().any(|words| lower.starts_with(words));
     // Only a remark about the search itself may follow, such as the page it would have shown.
     let rest = rest.trim();
-    let remark = rest.is_empty() || (rest.starts_with('[') && rest.ends_with(']') && !rest.contains('\n') && rest.len() > 2);
+    let remark = rest.is_empty()
+        || (rest.starts_with('[') && rest.ends_with(']') && !rest.contains('\n') && rest.len() > 2);
     (says_nothing && remark).then_some(start..start + first.trim_end().len())
 }
 

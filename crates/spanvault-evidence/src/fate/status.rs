@@ -10,8 +10,15 @@ pub fn exit_code_of(outcome: &Outcome) -> Option<i64> {
 }
 
 /// Words that a wrapper puts before the status at the start of a result.
-const BEFORE: &[&str] =
-    &["<returncode>", "Exit code: ", "Exit code ", "exit code: ", "exitcode: ", "Process exited with code ", "exit_code: "];
+const BEFORE: &[&str] = &[
+    "<returncode>",
+    "Exit code: ",
+    "Exit code ",
+    "exit code: ",
+    "exitcode: ",
+    "Process exited with code ",
+    "exit_code: ",
+];
 
 /// Words that a wrapper puts before the status in the last line of a result.
 const BEFORE_AT_END: &[&str] = &[

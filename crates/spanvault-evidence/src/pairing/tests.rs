@@ -1,0 +1,94 @@
+use serde_json::json;
+use spanvault_types::{ByteRange, Encoding, Part, Role, SpanKind};
+
+use super::*;
+use crate::Fate;
+
+fn span(bodies: Vec<PartBody>) -> SpanContent {
+    let part = |body| Part { range: ByteRange::default(), encoding: Encoding::JsonValue, body };
+    SpanContent {
+        role: Role::Assistant,
+        kind: SpanKind::Message,
+        timestamp_ms: None,
+        event_key: None,
+        parts: bodies.into_iter().map(part).collect(),
+    }
+}
+
+fn call(id: Option<&str>, tool: &str) -> PartBody {
+    PartBody::Call(Call { id: id.map(str::to_owned), tool: tool.into(), args: json!({}) })
+}
+
+fn result(id: Option<&str>, tool: Option<&str>) -> PartBody {
+    PartBody::Result(Outcome {
+        call_id: id.map(str::to_owned),
+        tool: tool.map(str::to_owned),
+        text: "ok".into(),
+        is_error: None,
+        exit_code: None,
+        executed: None,
+    })
+}
+
+/// For every call, the span of its result.
+fn answers(spans: &[SpanContent]) -> Vec<Option<usize>> {
+    let spans: Vec<&SpanContent> = spans.iter().collect();
+    pair(&spans).into_iter().map(|paired| paired.result.map(|at| at.span)).collect()
+}
+
+#[test]
+fn results_are_paired_by_id_in_whatever_order_they_come() {
+    let spans = [
+        span(vec![result(Some("early"), None)]),
+        span(vec![call(Some("a"), "x"), call(Some("b"), "y")]),
+        span(vec![result(Some("b"), None)]),
+        span(vec![call(Some("early"), "z"), call(Some("never"), "z")]),
+        span(vec![result(Some("a"), None)]),
+    ];
+    assert_eq!(answers(&spans), [Some(4), Some(2), Some(0), None]);
+    let all: Vec<&SpanContent> = spans.iter().collect();
+    assert_eq!(pair(&all).last().map(|paired| paired.fate.fate), Some(Fate::Unknown));
+}
+
+#[test]
+fn a_result_of_a_call_from_before_the_record_answers_none_of_its_calls() {
+    let spans = [span(vec![call(Some("a"), "x")]), span(vec![result(Some("gone"), None)])];
+    assert_eq!(answers(&spans), [None]);
+}
+
+#[test]
+fn a_repeated_id_is_answered_in_order_and_a_repeated_result_only_once() {
+    let spans = [
+        span(vec![call(Some("a"), "x")]),
+        span(vec![result(Some("a"), None)]),
+        span(vec![call(Some("a"), "x")]),
+        span(vec![result(Some("a"), None)]),
+        span(vec![result(Some("a"), None)]),
+    ];
+    assert_eq!(answers(&spans), [Some(1), Some(3)]);
+}
+
+#[test]
+fn without_ids_results_answer_in_order_and_by_the_tool_that_they_name() {
+    let spans = [
+        span(vec![call(None, "x"), call(None, "y"), call(None, "x")]),
+        span(vec![result(None, Some("y"))]),
+        span(vec![result(None, None)]),
+        span(vec![result(None, Some("x"))]),
+        span(vec![result(None, None)]),
+    ];
+    assert_eq!(answers(&spans), [Some(2), Some(1), Some(3)]);
+}
+
+#[test]
+fn a_result_in_the_span_of_its_call_answers_that_call() {
+    let spans = [span(vec![call(None, "aborted")]), span(vec![call(None, "x"), result(None, None)])];
+    assert_eq!(answers(&spans), [None, Some(1)]);
+}
+
+#[test]
+fn many_unanswered_calls_are_paired_in_no_more_than_linear_time() {
+    let mut spans: Vec<SpanContent> = (0..20_000).map(|_| span(vec![call(None, "x")])).collect();
+    spans.extend((0..20_000).map(|_| span(vec![result(None, Some("y"))])));
+    assert!(answers(&spans).iter().enumerate().all(|(at, result)| *result == Some(at + 20_000)));
+}

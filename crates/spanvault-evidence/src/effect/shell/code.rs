@@ -10,12 +10,27 @@ pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg], input: &Input) 
     match stem {
         "python" | "pypy" => return Some(run_python(reader, args, input)),
         "node" | "deno" | "bun" if is_flagged(args, &["-c", "--check"]) => reader.tally.lint(),
-        "node" | "tsx" | "ts-node" | "ruby" | "php" | "perl" | "Rscript" | "lua" => run_other(reader, stem, args),
-        "npx" | "bunx" | "uvx" => return Some(run_tool(reader, args, &["-p", "--package", "--from", "--with"])),
+        "node" | "tsx" | "ts-node" | "ruby" | "php" | "perl" | "Rscript" | "lua" => {
+            run_other(reader, stem, args);
+        }
+        "npx" | "bunx" | "uvx" => {
+            return Some(run_tool(reader, args, &["-p", "--package", "--from", "--with"]));
+        }
         "uv" | "poetry" | "pipenv" | "pdm" | "rye" | "hatch" | "bundle" | "conda" | "mamba" | "rtx"
             if args.first().is_some_and(|arg| arg.text == "run" || arg.text == "exec") =>
         {
-            let values = &["-n", "--name", "-p", "--package", "--with", "--python", "--extra", "--group", "-e", "--env"];
+            let values = &[
+                "-n",
+                "--name",
+                "-p",
+                "--package",
+                "--with",
+                "--python",
+                "--extra",
+                "--group",
+                "-e",
+                "--env",
+            ];
             return Some(run_tool(reader, args.get(1..).unwrap_or_default(), values));
         }
         _ => return None,
@@ -42,7 +57,7 @@ fn run_tool(reader: &mut Reader, args: &[Arg], values: &[&str]) -> Input {
                 {
                     first.text.truncate(at);
                 }
-                return command::run(reader, Command { args, input: Input::Nothing });
+                return command::run(reader, &Command { args, input: Input::Nothing });
             }
             Some(Part::Option("-c" | "--call", _)) | None => {
                 reader.tally.hide();
@@ -77,7 +92,8 @@ fn run_python(reader: &mut Reader, args: &[Arg], input: &Input) -> Input {
                 let task = rest.first().map(|arg| arg.text.as_str());
                 let file = operand.text.rsplit('/').next().unwrap_or_default();
                 match (file, task) {
-                    ("manage.py", Some("test" | "check")) | ("setup.py", Some("test" | "check" | "build" | "build_ext")) => {
+                    ("manage.py", Some("test" | "check"))
+                    | ("setup.py", Some("test" | "check" | "build" | "build_ext")) => {
                         reader.touch(&operand.text);
                         reader.tally.test();
                     }
@@ -117,13 +133,15 @@ fn run_module(reader: &mut Reader, args: Vec<Arg>) -> Input {
             }
             Input::Stream
         }
-        _ => command::run(reader, Command { args, input: Input::Nothing }),
+        _ => command::run(reader, &Command { args, input: Input::Nothing }),
     }
 }
 
 fn run_other(reader: &mut Reader, name: &str, args: &[Arg]) {
     // In-place editing says which files it writes, though not what else the code does.
-    let edits = |arg: &Arg| name == "perl" && arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains('i');
+    let edits = |arg: &Arg| {
+        name == "perl" && arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains('i')
+    };
     if args.iter().any(edits) {
         let operands = Options::new(args, &["-e", "-E"]).filter_map(|part| match part {
             Part::Operand(operand) => Some(operand),
@@ -139,7 +157,9 @@ fn run_other(reader: &mut Reader, name: &str, args: &[Arg]) {
         reader.tally.hide();
         return;
     }
-    if name == "php" && is_flagged(args, &["-l"]) || matches!(name, "ruby" | "perl") && is_flagged(args, &["-c", "-wc"]) {
+    if name == "php" && is_flagged(args, &["-l"])
+        || matches!(name, "ruby" | "perl") && is_flagged(args, &["-c", "-wc"])
+    {
         reader.tally.lint();
         return;
     }

@@ -69,7 +69,7 @@ pub(super) fn loads_code(variable: &str) -> bool {
 const PROGRAM_DIRECTORIES: &[&str] = &["bin", "sbin", ".bin"];
 
 /// Counts what `command` does; gives what it writes to its standard output, as far as the next command needs it.
-pub(super) fn run(reader: &mut Reader, command: Command) -> Input {
+pub(super) fn run(reader: &mut Reader, command: &Command) -> Input {
     let Some(first) = command.args.first() else { return Input::Stream };
     if !first.certain || first.pattern {
         // `((…))` is a word of its own, and only computes.
@@ -78,7 +78,8 @@ pub(super) fn run(reader: &mut Reader, command: Command) -> Input {
         }
         return Input::Stream;
     }
-    let (directory, name) = first.text.rsplit_once('/').map_or(("", first.text.as_str()), |(dir, name)| (dir, name));
+    let (directory, name) =
+        first.text.rsplit_once('/').map_or(("", first.text.as_str()), |(dir, name)| (dir, name));
     let name = name.strip_suffix(".exe").unwrap_or(name).to_owned();
     let last = directory.rsplit('/').next().unwrap_or(directory);
     let known_place = directory.is_empty() || PROGRAM_DIRECTORIES.contains(&last) || is_wrapper_script(&name);

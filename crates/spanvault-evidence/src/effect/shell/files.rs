@@ -26,11 +26,15 @@ pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg], input: &Input) 
         "tee" => args.iter().filter(|arg| !arg.text.starts_with('-')).for_each(|arg| reader.write(arg)),
         "dd" => dd(reader, args),
         "tar" | "gtar" | "bsdtar" => tar(reader, args),
-        "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" | "lz4" => compress(reader, args),
+        "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" | "lz4" => {
+            compress(reader, args);
+        }
         "unzip" => unzip(reader, args),
         "uniq" => uniq(reader, args),
         "read" | "mapfile" | "readarray" => {
-            args.iter().filter(|arg| !arg.text.starts_with('-')).for_each(|arg| reader.assign(&arg.text, None));
+            args.iter()
+                .filter(|arg| !arg.text.starts_with('-'))
+                .for_each(|arg| reader.assign(&arg.text, None));
         }
         "export" | "local" | "declare" | "typeset" | "readonly" => declare(reader, args),
         "ls" => {
@@ -39,7 +43,9 @@ pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg], input: &Input) 
         }
         "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" => return Some(search(reader, args)),
         // What only passes lines on keeps the names that it got.
-        "head" | "tail" | "sort" | "tr" if matches!(input, Input::Names(_)) && args.iter().all(is_number_or_flag) => {
+        "head" | "tail" | "sort" | "tr"
+            if matches!(input, Input::Names(_)) && args.iter().all(is_number_or_flag) =>
+        {
             return Some(input.clone());
         }
         _ => return None,
@@ -80,8 +86,31 @@ fn names_under<'a>(reader: &Reader, roots: impl Iterator<Item = &'a Arg>) -> Inp
 /// `grep PATTERN FILE…`: with `-l` it gives names.
 fn search(reader: &mut Reader, args: &[Arg]) -> Input {
     const VALUES: &[&str] = &[
-        "-e", "-f", "-m", "-A", "-B", "-C", "-d", "-D", "-g", "-t", "-T", "-j", "-r", "--include", "--exclude", "--exclude-dir",
-        "--regexp", "--file", "--glob", "--type", "--max-count", "--color", "--context", "--after-context", "--before-context",
+        "-e",
+        "-f",
+        "-m",
+        "-A",
+        "-B",
+        "-C",
+        "-d",
+        "-D",
+        "-g",
+        "-t",
+        "-T",
+        "-j",
+        "-r",
+        "--include",
+        "--exclude",
+        "--exclude-dir",
+        "--regexp",
+        "--file",
+        "--glob",
+        "--type",
+        "--max-count",
+        "--color",
+        "--context",
+        "--after-context",
+        "--before-context",
     ];
     // `-r` takes a value in ripgrep only; elsewhere it means *recursive*.
     let values: Vec<&str> = VALUES.iter().copied().filter(|value| *value != "-r").collect();
@@ -130,7 +159,8 @@ fn copy(reader: &mut Reader, args: &[Arg], takes_away: bool) {
         },
     };
     let base = |arg: &Arg| arg.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-    let certainly_into = into_directory || target.text.ends_with('/') || matches!(target.text.as_str(), "." | "..");
+    let certainly_into =
+        into_directory || target.text.ends_with('/') || matches!(target.text.as_str(), "." | "..");
     // Without looking, `cp a b` may write `b` or `b/a`: both are named unless the words rule one out.
     let certainly_onto = !certainly_into && operands.iter().any(|source| base(source) == base(&target));
     let has_extension = base(&target).trim_start_matches('.').contains('.');
@@ -158,14 +188,18 @@ fn copy(reader: &mut Reader, args: &[Arg], takes_away: bool) {
 fn find(reader: &mut Reader, args: &[Arg]) -> Input {
     let expression = args
         .iter()
-        .position(|arg| arg.text.starts_with(['-', '(', '!']) && !matches!(arg.text.as_str(), "-H" | "-L" | "-P"))
+        .position(|arg| {
+            arg.text.starts_with(['-', '(', '!']) && !matches!(arg.text.as_str(), "-H" | "-L" | "-P")
+        })
         .unwrap_or(args.len());
     let (roots, actions) = args.split_at(expression);
     let mut roots: Vec<Arg> = roots.iter().filter(|arg| !arg.text.starts_with('-')).cloned().collect();
     if roots.is_empty() {
         roots.push(Arg::certain("."));
     }
-    roots.iter().for_each(|root| reader.touch(&root.text));
+    for root in &roots {
+        reader.touch(&root.text);
+    }
     let mut at = 0;
     while let Some(action) = actions.get(at) {
         at += 1;
@@ -177,17 +211,22 @@ fn find(reader: &mut Reader, args: &[Arg]) -> Input {
             },
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let rest = actions.get(at..).unwrap_or_default();
-                let end = rest.iter().position(|arg| arg.text == ";" || arg.text == "+").unwrap_or(rest.len());
+                let end =
+                    rest.iter().position(|arg| arg.text == ";" || arg.text == "+").unwrap_or(rest.len());
                 let mut args = Vec::new();
                 for arg in rest.get(..end).unwrap_or_default() {
                     if arg.text.contains("{}") {
-                        let each = |root: &Arg| Arg { text: arg.text.replace("{}", &root.text), pattern: true, ..root.clone() };
+                        let each = |root: &Arg| Arg {
+                            text: arg.text.replace("{}", &root.text),
+                            pattern: true,
+                            ..root.clone()
+                        };
                         args.extend(roots.iter().map(each));
                     } else {
                         args.push(arg.clone());
                     }
                 }
-                command::run(reader, Command { args, input: Input::Nothing });
+                command::run(reader, &Command { args, input: Input::Nothing });
                 at += end + 1;
             }
             _ => {}
@@ -211,7 +250,9 @@ fn fd(reader: &mut Reader, args: &[Arg]) -> Input {
         }
     }
     let roots = operands.get(1..).unwrap_or_default();
-    roots.iter().for_each(|root| reader.touch(&root.text));
+    for root in roots {
+        reader.touch(&root.text);
+    }
     names_under(reader, roots.iter().copied())
 }
 
@@ -257,7 +298,11 @@ fn awk_acts(program: &str) -> bool {
         let print = statement.trim_start();
         print.starts_with("print") && (print.contains('>') || print.replace("||", "").contains('|'))
     });
-    writes || bare.contains("system") || bare.contains("| getline") || bare.contains("|getline") || bare.contains("@load")
+    writes
+        || bare.contains("system")
+        || bare.contains("| getline")
+        || bare.contains("|getline")
+        || bare.contains("@load")
 }
 
 fn dd(reader: &mut Reader, args: &[Arg]) {
@@ -308,7 +353,10 @@ fn tar(reader: &mut Reader, args: &[Arg]) {
             None => reader.tally.hide(),
         }
     }
-    if args.iter().any(|arg| arg.text.starts_with("--to-command") || arg.text.starts_with("--checkpoint-action")) {
+    if args
+        .iter()
+        .any(|arg| arg.text.starts_with("--to-command") || arg.text.starts_with("--checkpoint-action"))
+    {
         reader.tally.hide();
     }
 }
@@ -366,14 +414,11 @@ fn uniq(reader: &mut Reader, args: &[Arg]) {
 
 fn declare(reader: &mut Reader, args: &[Arg]) {
     for arg in args.iter().filter(|arg| !arg.text.starts_with('-')) {
-        match arg.text.split_once('=') {
-            Some((name, value)) => {
-                if command::loads_code(name) {
-                    reader.tally.hide();
-                }
-                reader.assign(name, arg.certain.then(|| vec![value.to_owned()]));
+        if let Some((name, value)) = arg.text.split_once('=') {
+            if command::loads_code(name) {
+                reader.tally.hide();
             }
-            None => {}
+            reader.assign(name, arg.certain.then(|| vec![value.to_owned()]));
         }
     }
 }

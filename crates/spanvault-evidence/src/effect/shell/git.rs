@@ -5,34 +5,133 @@ use super::script::Reader;
 
 /// Subcommands that only look, whatever their options but `--output`.
 const LOOKS: &[&str] = &[
-    "status", "log", "diff", "show", "blame", "annotate", "rev-parse", "rev-list", "ls-files", "ls-tree", "ls-remote", "cat-file",
-    "describe", "shortlog", "grep", "name-rev", "merge-base", "for-each-ref", "var", "check-ignore", "check-attr",
-    "count-objects", "whatchanged", "range-diff", "cherry", "diff-tree", "diff-index", "diff-files", "show-ref",
-    "show-branch", "version", "help", "verify-commit", "verify-tag", "merge-tree", "fsck", "hash-object", "column",
-    "check-ref-format", "get-tar-commit-id", "stripspace", "patch-id", "unpack-file", "write-tree", "archive",
+    "status",
+    "log",
+    "diff",
+    "show",
+    "blame",
+    "annotate",
+    "rev-parse",
+    "rev-list",
+    "ls-files",
+    "ls-tree",
+    "ls-remote",
+    "cat-file",
+    "describe",
+    "shortlog",
+    "grep",
+    "name-rev",
+    "merge-base",
+    "for-each-ref",
+    "var",
+    "check-ignore",
+    "check-attr",
+    "count-objects",
+    "whatchanged",
+    "range-diff",
+    "cherry",
+    "diff-tree",
+    "diff-index",
+    "diff-files",
+    "show-ref",
+    "show-branch",
+    "version",
+    "help",
+    "verify-commit",
+    "verify-tag",
+    "merge-tree",
+    "fsck",
+    "hash-object",
+    "column",
+    "check-ref-format",
+    "get-tar-commit-id",
+    "stripspace",
+    "patch-id",
+    "unpack-file",
+    "write-tree",
+    "archive",
 ];
 
 /// Subcommands that change the repository's own state, not the work tree.
 const KEEPS_TREE: &[&str] = &[
-    "add", "stage", "commit", "fetch", "init", "gc", "prune", "repack", "update-index", "update-ref", "pack-refs", "maintenance",
-    "replace", "rerere", "commit-tree", "mktree", "tag", "branch", "notes", "reflog", "remote", "config", "symbolic-ref",
+    "add",
+    "stage",
+    "commit",
+    "fetch",
+    "init",
+    "gc",
+    "prune",
+    "repack",
+    "update-index",
+    "update-ref",
+    "pack-refs",
+    "maintenance",
+    "replace",
+    "rerere",
+    "commit-tree",
+    "mktree",
+    "tag",
+    "branch",
+    "notes",
+    "reflog",
+    "remote",
+    "config",
+    "symbolic-ref",
 ];
 
 /// Subcommands that change the work tree.
 const CHANGES_TREE: &[&str] = &[
-    "checkout", "switch", "merge", "rebase", "pull", "cherry-pick", "revert", "am", "apply", "reset", "restore", "stash", "clean",
-    "rm", "mv", "submodule", "worktree", "read-tree", "checkout-index", "sparse-checkout", "bisect", "subtree",
+    "checkout",
+    "switch",
+    "merge",
+    "rebase",
+    "pull",
+    "cherry-pick",
+    "revert",
+    "am",
+    "apply",
+    "reset",
+    "restore",
+    "stash",
+    "clean",
+    "rm",
+    "mv",
+    "submodule",
+    "worktree",
+    "read-tree",
+    "checkout-index",
+    "sparse-checkout",
+    "bisect",
+    "subtree",
 ];
 
 /// Settings given by `-c` that change how git prints or signs, not what it runs.
-const HARMLESS_SETTINGS: &[&str] = &["color.", "user.", "core.quotepath", "core.autocrlf", "advice.", "commit.gpgsign", "init.", "log.", "diff.renames", "safe.", "pull.", "push.default", "http.", "gc.", "core.pager=cat"];
+const HARMLESS_SETTINGS: &[&str] = &[
+    "color.",
+    "user.",
+    "core.quotepath",
+    "core.autocrlf",
+    "advice.",
+    "commit.gpgsign",
+    "init.",
+    "log.",
+    "diff.renames",
+    "safe.",
+    "pull.",
+    "push.default",
+    "http.",
+    "gc.",
+    "core.pager=cat",
+];
+
+/// Options of git itself that take a value.
+const VALUES: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"];
 
 /// Counts a git command; `None` where `name` is not git.
 pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg]) -> Option<Input> {
     if name != "git" {
         return None;
     }
-    const VALUES: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"];
     let mut root = Arg::certain(".");
     let mut options = Options::new(args, VALUES);
     loop {
@@ -80,7 +179,11 @@ impl Git<'_> {
         if self.root.text == "." || arg.text.starts_with(['/', '~']) {
             return arg.clone();
         }
-        Arg { text: format!("{}/{}", self.root.text, arg.text), certain: arg.certain && self.root.certain, ..arg.clone() }
+        Arg {
+            text: format!("{}/{}", self.root.text, arg.text),
+            certain: arg.certain && self.root.certain,
+            ..arg.clone()
+        }
     }
 
     fn write(&mut self, arg: &Arg) {
@@ -116,17 +219,21 @@ impl Git<'_> {
     fn subcommand(mut self, command: &str) -> Input {
         let first = self.operands(&[]).first().map(|arg| arg.text.clone());
         match command {
-            "push" | "send-email" | "send-pack" | "svn" | "p4" | "http-push" => self.reader.tally.act_outside(),
+            "push" | "send-email" | "send-pack" | "svn" | "p4" | "http-push" => {
+                self.reader.tally.act_outside();
+            }
             "clone" => self.clone_repository(),
             "format-patch" => self.format_patch(),
             // These print what there is, unless they are given something to change.
-            "branch" | "tag" | "remote" | "config" | "stash" | "worktree" | "notes" | "reflog" | "symbolic-ref" | "submodule"
-            | "bisect" | "bundle" | "sparse-checkout"
+            "branch" | "tag" | "remote" | "config" | "stash" | "worktree" | "notes" | "reflog"
+            | "symbolic-ref" | "submodule" | "bisect" | "bundle" | "sparse-checkout"
                 if self.only_lists(command, first.as_deref()) => {}
             "bisect" if first.as_deref() == Some("run") => return self.opaque(),
             "submodule" if first.as_deref() == Some("foreach") => return self.opaque(),
             "rebase" if self.has(&["-x", "--exec"]) => return self.opaque(),
-            "difftool" | "mergetool" | "filter-branch" | "filter-repo" | "instaweb" | "gui" | "citool" => return self.opaque(),
+            "difftool" | "mergetool" | "filter-branch" | "filter-repo" | "instaweb" | "gui" | "citool" => {
+                return self.opaque();
+            }
             "clean" | "apply" | "add" if self.has(&["-n", "--dry-run", "--check", "--stat"]) => {}
             "rm" | "mv" | "restore" | "checkout" if !self.named_files(command).is_empty() => {
                 for file in self.named_files(command) {
@@ -158,7 +265,9 @@ impl Git<'_> {
             match part {
                 Part::Option("--output", Some(file)) => self.write(&file),
                 Part::Option("-o", Some(file)) if command == "archive" => self.write(&file),
-                Part::Option("--ext-diff" | "--textconv" | "-O" | "--open-files-in-pager", _) => self.reader.tally.hide(),
+                Part::Option("--ext-diff" | "--textconv" | "-O" | "--open-files-in-pager", _) => {
+                    self.reader.tally.hide();
+                }
                 Part::Option(..) | Part::Operand(_) => {}
             }
         }
@@ -176,23 +285,51 @@ impl Git<'_> {
         let changes = |options: &[&str]| self.has(options);
         match (command, first) {
             ("branch", first) => {
-                let lists = self.has(&["--list", "-l", "--contains", "--merged", "--no-merged", "--show-current", "--points-at", "-a", "-r", "-v", "-vv", "--all"]);
-                !changes(&["-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "--delete", "--move", "--copy", "--force", "--unset-upstream", "--edit-description"])
-                    && !self.args.iter().any(|arg| arg.text.starts_with("--set-upstream"))
+                let lists = self.has(&[
+                    "--list",
+                    "-l",
+                    "--contains",
+                    "--merged",
+                    "--no-merged",
+                    "--show-current",
+                    "--points-at",
+                    "-a",
+                    "-r",
+                    "-v",
+                    "-vv",
+                    "--all",
+                ]);
+                !changes(&[
+                    "-d",
+                    "-D",
+                    "-m",
+                    "-M",
+                    "-c",
+                    "-C",
+                    "-f",
+                    "-u",
+                    "--delete",
+                    "--move",
+                    "--copy",
+                    "--force",
+                    "--unset-upstream",
+                    "--edit-description",
+                ]) && !self.args.iter().any(|arg| arg.text.starts_with("--set-upstream"))
                     && (first.is_none() || lists)
             }
             ("tag", first) => {
                 !changes(&["-d", "--delete", "-a", "-s", "-m", "-f", "-F"])
-                    && (first.is_none() || self.has(&["-l", "--list", "--contains", "-n", "--points-at", "--merged"]))
+                    && (first.is_none()
+                        || self.has(&["-l", "--list", "--contains", "-n", "--points-at", "--merged"]))
             }
-            ("remote", None | Some("show" | "get-url")) => true,
             ("config", _) => {
                 self.has(&["--get", "--get-all", "--get-regexp", "-l", "--list", "--get-urlmatch"])
                     || matches!(first, Some("get" | "list"))
                     || (self.operands(&["-f", "--file", "--type"]).len() == 1
                         && !changes(&["--unset", "--unset-all", "--remove-section", "-e", "--edit"]))
             }
-            ("stash" | "notes" | "worktree", Some("list" | "show"))
+            ("remote", None | Some("show" | "get-url"))
+            | ("stash" | "notes" | "worktree", Some("list" | "show"))
             | ("reflog" | "submodule" | "notes", None)
             | ("reflog", Some("show" | "exists"))
             | ("submodule", Some("status" | "summary"))
@@ -215,7 +352,21 @@ impl Git<'_> {
     }
 
     fn clone_repository(&mut self) {
-        const VALUES: &[&str] = &["-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--reference", "--filter", "--template", "-u"];
+        const VALUES: &[&str] = &[
+            "-b",
+            "--branch",
+            "--depth",
+            "-o",
+            "--origin",
+            "-c",
+            "--config",
+            "-j",
+            "--jobs",
+            "--reference",
+            "--filter",
+            "--template",
+            "-u",
+        ];
         let operands = self.operands(VALUES);
         let target = match operands.as_slice() {
             [_, directory, ..] => directory.clone(),

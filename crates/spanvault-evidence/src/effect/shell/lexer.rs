@@ -69,7 +69,7 @@ pub(super) struct Unreadable;
 
 /// Cuts a script into tokens.
 pub(super) fn tokenize(script: &str) -> Result<Tokens, Unreadable> {
-    let mut lexer = Lexer { text: script, at: 0, out: Tokens::default(), waiting: Vec::new() };
+    let mut lexer = Lexer { text: script, at: 0, out: Tokens::default(), waiting: Vec::new(), misses: 0 };
     lexer.run()?;
     Ok(lexer.out)
 }
@@ -80,14 +80,18 @@ struct Lexer<'a> {
     out: Tokens,
     /// Here-documents whose bodies start after this line: delimiter, whether tabs are stripped, place.
     waiting: Vec<(String, bool, usize)>,
+    /// How often `((` was not arithmetic.
+    misses: u32,
 }
 
 /// Operators, longest first.
 const OPERATORS: &[&str] = &[";;&", "&&", "||", ";;", ";&", "|&", ";", "&", "|", "(", ")"];
 const REDIRECTIONS: &[&str] = &["&>>", "<<<", "&>", "<&", "<>", ">>", ">&", ">|", "<", ">"];
 
-/// How far the end of `((…))` is looked for, in bytes: a bound on what a script of parentheses can cost.
-const ARITHMETIC_BYTES_MAX: usize = 4 << 10;
+/// How far the end of `((…))` is looked for, in bytes, and how often in vain: bounds on what a script of
+/// parentheses can cost.
+const ARITHMETIC_BYTES_MAX: usize = 1 << 10;
+const ARITHMETIC_MISSES_MAX: u32 = 16;
 
 impl<'a> Lexer<'a> {
     fn rest(&self) -> &'a str {
@@ -120,8 +124,15 @@ impl<'a> Lexer<'a> {
     }
 
     fn token(&mut self, byte: u8) -> Result<(), Unreadable> {
-        if byte == b'(' && self.byte(1) == Some(b'(') && self.at_command() && self.skip_arithmetic() {
-            return Ok(());
+        if byte == b'('
+            && self.byte(1) == Some(b'(')
+            && self.at_command()
+            && self.misses < ARITHMETIC_MISSES_MAX
+        {
+            if self.skip_arithmetic() {
+                return Ok(());
+            }
+            self.misses += 1;
         }
         // `2>` and `{fd}>`: the descriptor does not matter, only what is written.
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
@@ -161,7 +172,10 @@ impl<'a> Lexer<'a> {
         match self.out.tokens.last() {
             None | Some(Token::Newline | Token::Op(_)) => true,
             Some(Token::Word(word)) => {
-                matches!(word.keyword(), Some("if" | "while" | "until" | "then" | "else" | "elif" | "do" | "for" | "!"))
+                matches!(
+                    word.keyword(),
+                    Some("if" | "while" | "until" | "then" | "else" | "elif" | "do" | "for" | "!")
+                )
             }
             Some(Token::Redirect(_) | Token::Here(_)) => false,
         }
@@ -180,8 +194,11 @@ impl<'a> Lexer<'a> {
             return false;
         }
         let inside = within.get(self.at..end).unwrap_or_default();
-        let word =
-            Word { pieces: vec![Piece::Unknown("((…))".into())], unread: runs_scripts(inside), ..Word::default() };
+        let word = Word {
+            pieces: vec![Piece::Unknown("((…))".into())],
+            unread: runs_scripts(inside),
+            ..Word::default()
+        };
         self.at = end + 1;
         self.out.tokens.push(Token::Word(word));
         true
@@ -235,19 +252,17 @@ impl<'a> Lexer<'a> {
         let mut word = WordBuilder::default();
         while let Some(byte) = self.peek() {
             match byte {
-                b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b')' => break,
                 b'<' | b'>' if self.byte(1) == Some(b'(') && word.is_empty() => {
                     self.at += 1;
                     self.substitution(&mut word)?;
                 }
-                b'<' | b'>' => break,
                 b'(' if word.is_array_name() => {
                     let end = end_of_parens(self.text, self.at + 1).ok_or(Unreadable)?;
                     word.word.unread |= runs_scripts(self.text.get(self.at..end).unwrap_or_default());
                     self.at = end;
                     word.unknown("(…)");
                 }
-                b'(' => break,
+                b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => break,
                 b'\\' => {
                     self.at += 1;
                     let Some(next) = self.rest().chars().next() else {
@@ -296,7 +311,11 @@ impl<'a> Lexer<'a> {
                     return Ok(());
                 }
                 b'\\' => {
-                    let next = self.text.get(self.at + 1..).and_then(|rest| rest.chars().next()).ok_or(Unreadable)?;
+                    let next = self
+                        .text
+                        .get(self.at + 1..)
+                        .and_then(|rest| rest.chars().next())
+                        .ok_or(Unreadable)?;
                     self.at += 1 + next.len_utf8();
                     match next {
                         '\n' => {}
@@ -362,7 +381,8 @@ impl<'a> Lexer<'a> {
             }
             Some(byte) if byte == b'_' || byte.is_ascii_alphabetic() => {
                 let name = self.text.get(self.at + 1..).unwrap_or_default();
-                let end = name.bytes().position(|b| b != b'_' && !b.is_ascii_alphanumeric()).unwrap_or(name.len());
+                let end =
+                    name.bytes().position(|b| b != b'_' && !b.is_ascii_alphanumeric()).unwrap_or(name.len());
                 word.variable(name.get(..end).unwrap_or_default(), quoted);
                 self.at += 1 + end;
                 Ok(())
@@ -502,10 +522,7 @@ fn end_of_parens(text: &str, from: usize) -> Option<usize> {
         at += 1;
         match (byte, inside) {
             (b'\\', _) => at += 1,
-            (b'"', Inside::Quotes) => {
-                open.pop();
-            }
-            (b'"', _) => open.push(Inside::Quotes),
+            (b'"', Inside::Parens | Inside::Braces) => open.push(Inside::Quotes),
             (b'$', _) if next == Some(b'(') => {
                 open.push(Inside::Parens);
                 at += 1;
@@ -514,7 +531,7 @@ fn end_of_parens(text: &str, from: usize) -> Option<usize> {
                 open.push(Inside::Braces);
                 at += 1;
             }
-            (b'}', Inside::Braces) => {
+            (b'"', Inside::Quotes) | (b'}', Inside::Braces) => {
                 open.pop();
             }
             (b'\'', Inside::Parens | Inside::Braces) => at += text.get(at..)?.find('\'')? + 1,
@@ -533,7 +550,8 @@ fn end_of_parens(text: &str, from: usize) -> Option<usize> {
                 let strip = bytes.get(at) == Some(&b'-');
                 let rest = text.get(at + usize::from(strip)..)?;
                 let word = rest.trim_start_matches([' ', '\t']);
-                let end = word.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c)).unwrap_or(word.len());
+                let end =
+                    word.find(|c: char| c.is_whitespace() || ";&|()<>".contains(c)).unwrap_or(word.len());
                 let delimiter: String = word.get(..end)?.chars().filter(|c| !"'\"\\".contains(*c)).collect();
                 // `$((1 << 2))`: no here-document starts with a number here.
                 if !delimiter.is_empty() && !delimiter.starts_with(|c: char| c.is_ascii_digit()) {

@@ -10,9 +10,13 @@ pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg]) -> Option<Input
         "curl" => curl(reader, args),
         "wget" => wget(reader, args),
         "http" | "https" | "xh" => httpie(reader, args),
-        "gh" if args.first().is_some_and(|arg| arg.text == "api") => gh_api(reader, args.get(1..).unwrap_or_default()),
+        "gh" if args.first().is_some_and(|arg| arg.text == "api") => {
+            gh_api(reader, args.get(1..).unwrap_or_default());
+        }
         "scp" | "rsync" | "sftp" => remote_copy(reader, args),
-        "psql" | "mysql" | "mariadb" | "sqlite3" | "duckdb" | "clickhouse-client" | "sqlcmd" => database(reader, name, args),
+        "psql" | "mysql" | "mariadb" | "sqlite3" | "duckdb" | "clickhouse-client" | "sqlcmd" => {
+            database(reader, name, args);
+        }
         "redis-cli" | "mongosh" | "mongo" => reader.tally.hide(),
         _ => return None,
     }
@@ -26,11 +30,60 @@ fn only_asks(method: &Arg) -> bool {
 
 fn curl(reader: &mut Reader, args: &[Arg]) {
     const VALUES: &[&str] = &[
-        "-X", "--request", "-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "-F", "--form", "-T",
-        "--upload-file", "-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar", "-K", "--config", "-H", "--header",
-        "-u", "--user", "-A", "--user-agent", "-e", "--referer", "-b", "--cookie", "-m", "--max-time", "-w", "--write-out",
-        "-x", "--proxy", "--connect-timeout", "--retry", "--retry-delay", "--cacert", "--cert", "--key", "-r", "--range",
-        "--output-dir", "--trace", "--trace-ascii", "--stderr", "--max-redirs", "-E", "--resolve", "-Y", "-y", "-z",
+        "-X",
+        "--request",
+        "-d",
+        "--data",
+        "--data-raw",
+        "--data-binary",
+        "--data-urlencode",
+        "--json",
+        "-F",
+        "--form",
+        "-T",
+        "--upload-file",
+        "-o",
+        "--output",
+        "-D",
+        "--dump-header",
+        "-c",
+        "--cookie-jar",
+        "-K",
+        "--config",
+        "-H",
+        "--header",
+        "-u",
+        "--user",
+        "-A",
+        "--user-agent",
+        "-e",
+        "--referer",
+        "-b",
+        "--cookie",
+        "-m",
+        "--max-time",
+        "-w",
+        "--write-out",
+        "-x",
+        "--proxy",
+        "--connect-timeout",
+        "--retry",
+        "--retry-delay",
+        "--cacert",
+        "--cert",
+        "--key",
+        "-r",
+        "--range",
+        "--output-dir",
+        "--trace",
+        "--trace-ascii",
+        "--stderr",
+        "--max-redirs",
+        "-E",
+        "--resolve",
+        "-Y",
+        "-y",
+        "-z",
     ];
     let mut method: Option<Arg> = None;
     let mut sends = false;
@@ -39,11 +92,19 @@ fn curl(reader: &mut Reader, args: &[Arg]) {
         let Part::Option(option, value) = part else { continue };
         match (option, value) {
             ("-X" | "--request", value) => method = value,
-            ("-d" | "--data" | "--data-raw" | "--data-binary" | "--data-urlencode" | "--json" | "-F" | "--form" | "-T" | "--upload-file", _) => {
+            (
+                "-d" | "--data" | "--data-raw" | "--data-binary" | "--data-urlencode" | "--json" | "-F"
+                | "--form" | "-T" | "--upload-file",
+                _,
+            ) => {
                 sends = true;
             }
             ("-G" | "--get", _) => as_query = true,
-            ("-o" | "--output" | "-D" | "--dump-header" | "-c" | "--cookie-jar" | "--trace" | "--trace-ascii" | "--stderr", Some(file)) => {
+            (
+                "-o" | "--output" | "-D" | "--dump-header" | "-c" | "--cookie-jar" | "--trace"
+                | "--trace-ascii" | "--stderr",
+                Some(file),
+            ) => {
                 reader.write(&file);
             }
             ("-K" | "--config", _) => reader.tally.hide(),
@@ -81,7 +142,27 @@ fn write_downloads(reader: &mut Reader, args: &[Arg]) {
 }
 
 fn wget(reader: &mut Reader, args: &[Arg]) {
-    const VALUES: &[&str] = &["-O", "--output-document", "-o", "--output-file", "-P", "--directory-prefix", "-a", "--method", "--post-data", "--post-file", "--body-data", "--header", "-t", "-T", "-U", "--user-agent", "--timeout", "--tries", "-i"];
+    const VALUES: &[&str] = &[
+        "-O",
+        "--output-document",
+        "-o",
+        "--output-file",
+        "-P",
+        "--directory-prefix",
+        "-a",
+        "--method",
+        "--post-data",
+        "--post-file",
+        "--body-data",
+        "--header",
+        "-t",
+        "-T",
+        "-U",
+        "--user-agent",
+        "--timeout",
+        "--tries",
+        "-i",
+    ];
     let mut output: Option<Arg> = None;
     let mut directory: Option<Arg> = None;
     let mut spider = false;
@@ -91,11 +172,12 @@ fn wget(reader: &mut Reader, args: &[Arg]) {
             ("-O" | "--output-document", value) => output = value,
             ("-P" | "--directory-prefix", value) => directory = value,
             ("-o" | "--output-file" | "-a", Some(log)) => reader.write(&log),
-            ("--post-data" | "--post-file" | "--body-data", _) => reader.tally.act_outside(),
             ("--method", Some(method)) if only_asks(&method) => {}
-            ("--method", _) => reader.tally.act_outside(),
+            ("--method" | "--post-data" | "--post-file" | "--body-data", _) => reader.tally.act_outside(),
             ("--spider", _) => spider = true,
-            ("-r" | "--recursive" | "-m" | "--mirror" | "-i", _) => directory = directory.or_else(|| Some(Arg::certain("."))),
+            ("-r" | "--recursive" | "-m" | "--mirror" | "-i", _) => {
+                directory = directory.or_else(|| Some(Arg::certain(".")));
+            }
             // `-qO-`, `-qO file`.
             (bundle, None) if !bundle.starts_with("--") => {
                 if let Some((_, file)) = bundle.split_once('O') {
@@ -119,7 +201,9 @@ fn wget(reader: &mut Reader, args: &[Arg]) {
 /// `http [METHOD] URL [ITEM…]`: items turn an unnamed method into POST.
 fn httpie(reader: &mut Reader, args: &[Arg]) {
     let operands: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
-    let named = operands.first().filter(|arg| !arg.text.is_empty() && arg.text.bytes().all(|b| b.is_ascii_uppercase()));
+    let named = operands
+        .first()
+        .filter(|arg| !arg.text.is_empty() && arg.text.bytes().all(|b| b.is_ascii_uppercase()));
     let asks = match named {
         Some(method) => only_asks(method),
         None => operands.len() <= 1,
@@ -134,7 +218,25 @@ fn httpie(reader: &mut Reader, args: &[Arg]) {
 
 /// `gh api`: a GET unless it is given fields or another method.
 fn gh_api(reader: &mut Reader, args: &[Arg]) {
-    const VALUES: &[&str] = &["-X", "--method", "-f", "--raw-field", "-F", "--field", "--input", "-q", "--jq", "-H", "--header", "-t", "--template", "-p", "--preview", "--hostname", "--cache"];
+    const VALUES: &[&str] = &[
+        "-X",
+        "--method",
+        "-f",
+        "--raw-field",
+        "-F",
+        "--field",
+        "--input",
+        "-q",
+        "--jq",
+        "-H",
+        "--header",
+        "-t",
+        "--template",
+        "-p",
+        "--preview",
+        "--hostname",
+        "--cache",
+    ];
     let mut method = None;
     let mut sends = false;
     let mut graphql = false;
@@ -182,7 +284,9 @@ fn remote_copy(reader: &mut Reader, args: &[Arg]) {
         reader.write(target);
     }
     if args.iter().any(|arg| arg.text == "--remove-source-files") {
-        operands.iter().for_each(|source| reader.write(source));
+        for source in operands {
+            reader.write(source);
+        }
     }
 }
 
@@ -190,7 +294,24 @@ fn remote_copy(reader: &mut Reader, args: &[Arg]) {
 fn database(reader: &mut Reader, name: &str, args: &[Arg]) {
     let embedded = matches!(name, "sqlite3" | "duckdb");
     let values: &[&str] = match name {
-        "psql" => &["-c", "--command", "-h", "-U", "-d", "-p", "-f", "--file", "-v", "-o", "-P", "-F", "--host", "--username", "--dbname", "--port"],
+        "psql" => &[
+            "-c",
+            "--command",
+            "-h",
+            "-U",
+            "-d",
+            "-p",
+            "-f",
+            "--file",
+            "-v",
+            "-o",
+            "-P",
+            "-F",
+            "--host",
+            "--username",
+            "--dbname",
+            "--port",
+        ],
         "sqlite3" | "duckdb" => &["-cmd", "-separator", "-init", "-c"],
         "clickhouse-client" => &["-q", "--query", "-h", "--host", "--port", "-u", "--user", "--password"],
         "sqlcmd" => &["-Q", "-q", "-S", "-U", "-P", "-d", "-i", "-o"],
@@ -200,7 +321,10 @@ fn database(reader: &mut Reader, name: &str, args: &[Arg]) {
     let mut operands: Vec<&Arg> = Vec::new();
     for part in Options::new(args, values) {
         match part {
-            Part::Option("-c" | "--command" | "-e" | "--execute" | "-cmd" | "-q" | "--query" | "-Q", Some(value)) => {
+            Part::Option(
+                "-c" | "--command" | "-e" | "--execute" | "-cmd" | "-q" | "--query" | "-Q",
+                Some(value),
+            ) => {
                 statements.push(value);
             }
             Part::Option("-l" | "--list", _) => return,

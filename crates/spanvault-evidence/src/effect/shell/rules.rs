@@ -83,8 +83,12 @@ struct File {
 
 #[expect(clippy::expect_used, reason = "the file is part of the program and a test reads it")]
 static RULES: LazyLock<HashMap<String, Rule>> = LazyLock::new(|| {
-    let file: File = serde_json::from_str(include_str!("commands.json")).expect("commands.json is well-formed");
-    let listed = file.lists.into_iter().flat_map(|(deed, names)| names.into_iter().map(move |name| (name, Rule::Short(deed))));
+    let file: File =
+        serde_json::from_str(include_str!("commands.json")).expect("commands.json is well-formed");
+    let listed = file
+        .lists
+        .into_iter()
+        .flat_map(|(deed, names)| names.into_iter().map(move |name| (name, Rule::Short(deed))));
     listed.chain(file.commands).collect()
 });
 
@@ -98,24 +102,12 @@ pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg]) -> Input {
 }
 
 fn apply(reader: &mut Reader, rule: &Rule, args: &[Arg]) {
-    let mut rule = rule;
-    let mut args = args;
-    // Down the subcommands: `cargo nextest run` is three words deep.
-    loop {
-        let Rule::Long(long) = rule else { break };
-        let found = args.iter().enumerate().filter(|(_, arg)| !arg.text.starts_with(['-', '+'])).find_map(|(at, arg)| {
-            // The value of an option before the subcommand is no subcommand.
-            let before = at.checked_sub(1).and_then(|at| args.get(at)).map(|arg| arg.text.as_str()).unwrap_or_default();
-            let is_value = matches!(long.options.get(before), Some(Meaning::Value | Meaning::Output | Meaning::Input));
-            (!is_value).then_some((at, arg))
-        });
-        match found.and_then(|(at, arg)| long.subcommands.get(&arg.text).filter(|_| arg.certain).map(|sub| (at, sub))) {
-            Some((at, sub)) => {
-                rule = sub;
-                args = args.get(at + 1..).unwrap_or_default();
-            }
-            None => break,
-        }
+    let (mut rule, mut args) = (rule, args);
+    // Down the subcommands: `gh pr view` is three words deep.
+    while let Rule::Long(long) = rule
+        && let Some((sub, after)) = long.subcommand(args)
+    {
+        (rule, args) = (sub, after);
     }
     match rule {
         Rule::Short(deed) => {
@@ -127,6 +119,24 @@ fn apply(reader: &mut Reader, rule: &Rule, args: &[Arg]) {
 }
 
 impl LongRule {
+    /// The rule of the subcommand that the first operand names, and the arguments behind it.
+    fn subcommand<'a>(&self, args: &'a [Arg]) -> Option<(&Rule, &'a [Arg])> {
+        let mut at = 0;
+        let name = loop {
+            let arg = args.get(at)?;
+            at += 1;
+            match self.options.get(&arg.text) {
+                // Its value is no subcommand.
+                Some(Meaning::Value | Meaning::Output | Meaning::Input) => at += 1,
+                Some(Meaning::Does(_)) => {}
+                None if arg.text.starts_with(['-', '+']) => {}
+                None => break arg,
+            }
+        };
+        let rule = self.subcommands.get(&name.text).filter(|_| name.certain)?;
+        Some((rule, args.get(at..).unwrap_or_default()))
+    }
+
     fn apply(&self, reader: &mut Reader, args: &[Arg]) {
         let mut deed = self.does;
         let mut operands: Vec<&Arg> = Vec::new();
@@ -184,7 +194,10 @@ fn act(reader: &mut Reader, deed: Deed, operands: &[&Arg]) {
     match deed {
         Deed::Says => {}
         Deed::Reads | Deed::Lints => {
-            operands.iter().filter(|arg| looks_like_a_path(&arg.text)).for_each(|arg| reader.touch(&arg.text));
+            operands
+                .iter()
+                .filter(|arg| looks_like_a_path(&arg.text))
+                .for_each(|arg| reader.touch(&arg.text));
             if deed == Deed::Lints {
                 reader.tally.lint();
             }
@@ -219,15 +232,41 @@ fn looks_like_a_path(text: &str) -> bool {
 
 /// Words in the name of a task that only checks or builds.
 const CHECKS: &[&str] = &[
-    "test", "tests", "lint", "check", "checks", "typecheck", "types", "tsc", "build", "compile", "e2e", "unit", "integration",
-    "verify", "vet", "spec", "coverage", "ci", "bench", "audit", "validate", "all", "clippy", "mypy", "pytest", "jest", "vitest",
+    "test",
+    "tests",
+    "lint",
+    "check",
+    "checks",
+    "typecheck",
+    "types",
+    "tsc",
+    "build",
+    "compile",
+    "e2e",
+    "unit",
+    "integration",
+    "verify",
+    "vet",
+    "spec",
+    "coverage",
+    "ci",
+    "bench",
+    "audit",
+    "validate",
+    "all",
+    "clippy",
+    "mypy",
+    "pytest",
+    "jest",
+    "vitest",
     "eslint",
 ];
 
 /// Words that make a task more than a check, whatever else its name says.
 const ACTS: &[&str] = &[
-    "fix", "fmt", "format", "deploy", "publish", "release", "install", "clean", "update", "upgrade", "push", "write", "start",
-    "serve", "dev", "watch", "migrate", "seed", "upload", "down", "up", "reset", "init", "snapshot", "generate", "gen",
+    "fix", "fmt", "format", "deploy", "publish", "release", "install", "clean", "update", "upgrade", "push",
+    "write", "start", "serve", "dev", "watch", "migrate", "seed", "upload", "down", "up", "reset", "init",
+    "snapshot", "generate", "gen",
 ];
 
 /// Whether a task is a check, by its name: `test:integration`, `lint`, `check-types`.

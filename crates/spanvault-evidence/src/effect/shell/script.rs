@@ -96,7 +96,7 @@ impl Reader {
     /// Reads a command given as separate words.
     pub(super) fn read_words(&mut self, words: &[&str]) {
         let args = words.iter().map(|word| Arg::certain(word)).collect();
-        command::run(self, Command { args, input: Input::Nothing });
+        command::run(self, &Command { args, input: Input::Nothing });
     }
 
     /// A path of the script, resolved; `None` where the directory is lost and the path is relative to it.
@@ -116,7 +116,8 @@ impl Reader {
 
     /// Counts a path that is written; one that cannot be told makes the call opaque.
     pub(super) fn write(&mut self, arg: &Arg) {
-        let known = matches!(arg.text.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "-");
+        let known =
+            matches!(arg.text.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "-");
         if known || arg.text.is_empty() {
             return;
         }
@@ -214,13 +215,13 @@ impl Reader {
             "fi" | "done" => {
                 walk.at += 1;
                 let Some(Open::Branch(before)) = walk.open.pop() else { return Err(Unreadable) };
-                self.leave_branch(before);
+                self.leave_branch(&before);
                 self.after_compound(walk)?;
             }
             "esac" => {
                 walk.at += 1;
                 let Some(Open::Case(before)) = walk.open.pop() else { return Err(Unreadable) };
-                self.leave_branch(before);
+                self.leave_branch(&before);
                 self.after_compound(walk)?;
             }
             "}" => {
@@ -241,7 +242,8 @@ impl Reader {
                 self.case_pattern(walk)?;
             }
             // With options it is a command, and the reader of commands knows it.
-            "time" if !matches!(walk.tokens.tokens.get(walk.at + 1), Some(Token::Word(word)) if word.keyword().is_some_and(|text| text.starts_with('-'))) => {
+            "time" if !matches!(walk.tokens.tokens.get(walk.at + 1), Some(Token::Word(word)) if word.keyword().is_some_and(|text| text.starts_with('-'))) =>
+            {
                 walk.at += 1;
             }
             "function" => {
@@ -252,29 +254,27 @@ impl Reader {
                     walk.at += 2;
                 }
             }
-            "[[" => {
-                loop {
-                    match walk.peek() {
-                        Some(Token::Word(word)) => {
-                            self.run_scripts(word);
-                            walk.at += 1;
-                            if word.keyword() == Some("]]") {
-                                break;
-                            }
+            "[[" => loop {
+                match walk.peek() {
+                    Some(Token::Word(word)) => {
+                        self.run_scripts(word);
+                        walk.at += 1;
+                        if word.keyword() == Some("]]") {
+                            break;
                         }
-                        Some(_) => walk.at += 1,
-                        None => return Err(Unreadable),
                     }
+                    Some(_) => walk.at += 1,
+                    None => return Err(Unreadable),
                 }
-            }
+            },
             _ => return Ok(false),
         }
         Ok(true)
     }
 
     /// After a branch that may not have run, a directory that it changed is lost.
-    fn leave_branch(&mut self, before: Directory) {
-        if self.directory != before {
+    fn leave_branch(&mut self, before: &Directory) {
+        if self.directory != *before {
             self.directory = Directory::Lost;
         }
     }
@@ -351,7 +351,10 @@ impl Reader {
                 if body.expands && (body.text.contains("$(") || body.text.contains('`')) {
                     self.read_expanded(&body.text);
                 }
-                *input = Input::Text { text: body.text.clone(), literal: !body.expands || !body.text.contains('$') };
+                *input = Input::Text {
+                    text: body.text.clone(),
+                    literal: !body.expands || !body.text.contains('$'),
+                };
             }
             Some(Token::Redirect(op)) => {
                 let word = walk.word()?;
@@ -365,7 +368,8 @@ impl Reader {
                     "<<<" => *input = Input::Text { literal: target.certain, text: target.text },
                     "<&" => {}
                     ">&" | "&>" | "&>>" | ">" | ">>" | ">|" | "<>" => {
-                        let duplicates = *op == ">&" && target.text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+                        let duplicates =
+                            *op == ">&" && target.text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
                         // A pipe into a process: its script was read, and it is no file.
                         if !duplicates && word.scripts.is_empty() {
                             self.write(&target);
@@ -414,7 +418,8 @@ impl Reader {
                 Some(Token::Redirect(_) | Token::Here(_)) => self.redirect(walk, &mut input)?,
                 Some(Token::Op("(")) => {
                     // `name()`: a function. Its body is read where it stands, as if it ran.
-                    let defines = walk.at == start + 1 && walk.tokens.tokens.get(walk.at + 1) == Some(&Token::Op(")"));
+                    let defines =
+                        walk.at == start + 1 && walk.tokens.tokens.get(walk.at + 1) == Some(&Token::Op(")"));
                     let name = args.first().filter(|_| defines).ok_or(Unreadable)?;
                     self.functions.insert(name.text.clone());
                     walk.at += 2;
@@ -423,9 +428,8 @@ impl Reader {
                 Some(Token::Newline | Token::Op(_)) | None => break,
             }
         }
-        if pipe.otherwise && args.first().is_some_and(|arg| arg.text == "cd" || arg.text == "pushd") {
-            self.directory = Directory::Lost;
-        }
+        let may_move = pipe.otherwise
+            && args.first().is_some_and(|arg| matches!(arg.text.as_str(), "cd" | "pushd" | "popd"));
         if args.is_empty() {
             for (name, values) in assignments {
                 let inside = walk.open.iter().any(|open| matches!(open, Open::Branch(_) | Open::Case(_)));
@@ -439,10 +443,12 @@ impl Reader {
         }
         let piped = matches!(walk.peek(), Some(Token::Op("|" | "|&")));
         let directory = piped.then(|| self.directory.clone());
-        let output = command::run(self, Command { args, input });
+        let output = command::run(self, &Command { args, input });
         if let Some(directory) = directory {
             self.directory = directory;
             walk.pipe.input = output;
+        } else if may_move {
+            self.directory = Directory::Lost;
         }
         Ok(())
     }
@@ -493,46 +499,79 @@ impl Reader {
 
     /// The arguments that a word stands for: one for each value that its variables and braces can have.
     fn expand(&self, word: &Word) -> Vec<Arg> {
-        let mut args = vec![Arg { text: String::new(), certain: true, pattern: false }];
-        let add = |args: &mut Vec<Arg>, text: &str| args.iter_mut().for_each(|arg| arg.text.push_str(text));
+        let mut expansion = Expansion::default();
         for (index, piece) in word.pieces.iter().enumerate() {
             match piece {
-                Piece::Quoted(text) => add(&mut args, text),
+                Piece::Quoted(text) => expansion.text(text),
                 Piece::Bare(text) => {
-                    let variants = braces(text);
-                    let pattern = text.contains(['*', '?', '[']);
-                    args = product(&args, &variants);
-                    args.iter_mut().for_each(|arg| arg.pattern |= pattern);
+                    expansion.values(&braces(text), text);
+                    let is_set = text.split_once('[').is_some_and(|(_, rest)| rest.contains(']'));
+                    if text.contains(['*', '?']) || is_set {
+                        expansion.args.iter_mut().for_each(|arg| arg.pattern = true);
+                    }
                 }
                 Piece::Variable(name, quoted) => match (name.as_str(), self.variables.get(name)) {
                     (_, Some(values)) if !quoted && values.iter().any(|value| splits(value)) => {
                         if word.pieces.len() == 1 {
                             return split(values);
                         }
-                        add(&mut args, &format!("${name}"));
-                        args.iter_mut().for_each(|arg| arg.certain = false);
+                        expansion.unknown(&format!("${name}"));
                     }
-                    (_, Some(values)) if values.len() * args.len() <= VALUES_MAX && !values.is_empty() => {
-                        args = product(&args, values);
-                    }
-                    ("HOME", None) if index == 0 => add(&mut args, "~"),
+                    (_, Some(values)) => expansion.values(values, &format!("${name}")),
+                    ("HOME", None) if index == 0 => expansion.text("~"),
                     ("PWD", None) if index == 0 && self.directory != Directory::Lost => {
-                        add(&mut args, &self.path(".").unwrap_or_default());
+                        expansion.text(&self.path(".").unwrap_or_default());
                     }
-                    _ => {
-                        args.truncate(1);
-                        add(&mut args, &format!("${name}"));
-                        args.iter_mut().for_each(|arg| arg.certain = false);
-                    }
+                    _ => expansion.unknown(&format!("${name}")),
                 },
-                Piece::Unknown(text) => {
-                    args.truncate(1);
-                    add(&mut args, text);
-                    args.iter_mut().for_each(|arg| arg.certain = false);
-                }
+                Piece::Unknown(text) => expansion.unknown(text),
             }
         }
-        args
+        expansion.args
+    }
+}
+
+/// The arguments that a word stands for, as far as it is read.
+struct Expansion {
+    args: Vec<Arg>,
+}
+
+impl Default for Expansion {
+    fn default() -> Self {
+        Self { args: vec![Arg::certain("")] }
+    }
+}
+
+impl Expansion {
+    fn text(&mut self, text: &str) {
+        for arg in &mut self.args {
+            arg.text.push_str(text);
+        }
+    }
+
+    /// Something with several values, written as `plain`; too many are unknown.
+    fn values(&mut self, values: &[String], plain: &str) {
+        match values {
+            [value] => self.text(value),
+            _ if values.is_empty() || values.len() * self.args.len() > VALUES_MAX => self.unknown(plain),
+            _ => {
+                let continued =
+                    |arg: &Arg, value: &String| Arg { text: format!("{}{value}", arg.text), ..arg.clone() };
+                self.args = self
+                    .args
+                    .iter()
+                    .flat_map(|arg| values.iter().map(move |value| continued(arg, value)))
+                    .collect();
+            }
+        }
+    }
+
+    fn unknown(&mut self, plain: &str) {
+        self.args.truncate(1);
+        self.text(plain);
+        for arg in &mut self.args {
+            arg.certain = false;
+        }
     }
 }
 
@@ -547,13 +586,6 @@ fn split(values: &[String]) -> Vec<Arg> {
         .iter()
         .flat_map(|value| value.split_whitespace())
         .map(|text| Arg { text: text.to_owned(), certain: true, pattern: text.contains(['*', '?', '[']) })
-        .collect()
-}
-
-/// Every argument continued by every text.
-fn product(args: &[Arg], texts: &[String]) -> Vec<Arg> {
-    args.iter()
-        .flat_map(|arg| texts.iter().map(move |text| Arg { text: format!("{}{text}", arg.text), ..arg.clone() }))
         .collect()
 }
 

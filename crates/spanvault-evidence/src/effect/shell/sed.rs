@@ -67,12 +67,14 @@ fn only_edits(script: &str) -> bool {
                 continue;
             }
             'b' | 't' | 'T' | ':' | 'r' | 'R' | '#' => {
-                let ends: &[char] = if matches!(command, 'b' | 't' | 'T') { &['\n', ';', '}'] } else { &['\n'] };
+                let ends: &[char] =
+                    if matches!(command, 'b' | 't' | 'T') { &['\n', ';', '}'] } else { &['\n'] };
                 rest = rest.find(ends).and_then(|end| rest.get(end..)).unwrap_or_default();
             }
             's' | 'y' => {
                 let Some(delimiter) = rest.chars().next() else { return false };
-                let Some(after) = skip_delimited(rest.get(delimiter.len_utf8()..).unwrap_or_default(), delimiter, 2)
+                let Some(after) =
+                    skip_delimited(rest.get(delimiter.len_utf8()..).unwrap_or_default(), delimiter, 2)
                 else {
                     return false;
                 };
@@ -111,7 +113,9 @@ fn skip_addresses(text: &str) -> Option<&str> {
                 skip_delimited(rest.get(1 + delimiter.len_utf8()..)?, delimiter, 1)?
             }
             Some('$') => rest.get(1..)?,
-            Some(c) if c.is_ascii_digit() => rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '~'),
+            Some(c) if c.is_ascii_digit() => {
+                rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '~')
+            }
             Some('+') => rest.get(1..)?.trim_start_matches(|c: char| c.is_ascii_digit()),
             _ => rest,
         };
@@ -166,7 +170,9 @@ mod tests {
         ] {
             assert!(only_edits(edits), "{edits}");
         }
-        for acts in ["w /etc/passwd", "s/a/b/w out", "s/x/y/e", "1e rm -rf /", "/a/w f", "p;w f", "s/a/b", "W f", "k"] {
+        for acts in
+            ["w /etc/passwd", "s/a/b/w out", "s/x/y/e", "1e rm -rf /", "/a/w f", "p;w f", "s/a/b", "W f", "k"]
+        {
             assert!(!only_edits(acts), "{acts}");
         }
     }

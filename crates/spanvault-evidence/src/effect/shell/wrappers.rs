@@ -25,10 +25,12 @@ pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg], input: &Input) 
             }
             inner(reader, args, &["-w", "--timeout", "-E"], 1, input)
         }
-        "command" if args.first().is_some_and(|arg| arg.text == "-v" || arg.text == "-V") => Some(Input::Stream),
+        "command" if args.first().is_some_and(|arg| arg.text == "-v" || arg.text == "-V") => {
+            Some(Input::Stream)
+        }
         "command" => inner(reader, args, &[], 0, input),
-        "xvfb-run" | "dbus-run-session" | "strace" | "ltrace" | "gdb" | "watch" | "parallel" | "script" | "chroot"
-        | "unshare" | "nsenter" | "su" | "runuser" => {
+        "xvfb-run" | "dbus-run-session" | "strace" | "ltrace" | "gdb" | "watch" | "parallel" | "script"
+        | "chroot" | "unshare" | "nsenter" | "su" | "runuser" => {
             reader.tally.hide();
             Some(Input::Stream)
         }
@@ -57,7 +59,8 @@ fn inner(reader: &mut Reader, args: &[Arg], values: &[&str], skip: usize, input:
         let before = options.rest();
         match options.next() {
             Some(Part::Operand(operand)) => {
-                let assigns = operand.text.split_once('=').is_some_and(|(name, _)| super::lexer::is_name(name));
+                let assigns =
+                    operand.text.split_once('=').is_some_and(|(name, _)| super::lexer::is_name(name));
                 if operands < skip {
                     operands += 1;
                 } else if assigns {
@@ -68,7 +71,7 @@ fn inner(reader: &mut Reader, args: &[Arg], values: &[&str], skip: usize, input:
                     // `--` may stand before the command.
                     let from = before.iter().position(|arg| arg.text != "--").unwrap_or(0);
                     let args = before.get(from..).unwrap_or_default().to_vec();
-                    return Some(command::run(reader, Command { args, input: input.clone() }));
+                    return Some(command::run(reader, &Command { args, input: input.clone() }));
                 }
             }
             Some(Part::Option("-S" | "--split-string", _)) => {
@@ -88,7 +91,19 @@ fn inner(reader: &mut Reader, args: &[Arg], values: &[&str], skip: usize, input:
 /// `xargs COMMAND …`: the command gets names that the pipe holds.
 fn xargs(reader: &mut Reader, args: &[Arg], input: &Input) -> Input {
     const VALUES: &[&str] = &[
-        "-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a", "--max-args", "--max-procs", "--delimiter", "--replace", "--arg-file",
+        "-I",
+        "-n",
+        "-P",
+        "-L",
+        "-d",
+        "-E",
+        "-s",
+        "-a",
+        "--max-args",
+        "--max-procs",
+        "--delimiter",
+        "--replace",
+        "--arg-file",
     ];
     let mut options = Options::new(args, VALUES);
     let mut replaced: Option<String> = None;
@@ -103,7 +118,10 @@ fn xargs(reader: &mut Reader, args: &[Arg], input: &Input) -> Input {
                 for arg in before {
                     match &replaced {
                         Some(mark) if arg.text.contains(mark.as_str()) => {
-                            args.extend(names.iter().map(|name| Arg { text: arg.text.replace(mark, &name.text), ..name.clone() }));
+                            args.extend(names.iter().map(|name| Arg {
+                                text: arg.text.replace(mark, &name.text),
+                                ..name.clone()
+                            }));
                         }
                         _ => args.push(arg.clone()),
                     }
@@ -111,7 +129,7 @@ fn xargs(reader: &mut Reader, args: &[Arg], input: &Input) -> Input {
                 if replaced.is_none() {
                     args.extend(names);
                 }
-                return command::run(reader, Command { args, input: Input::Nothing });
+                return command::run(reader, &Command { args, input: Input::Nothing });
             }
             None => return Input::Stream,
         }
@@ -132,8 +150,7 @@ fn names_from(input: &Input) -> Vec<Arg> {
 fn shell(reader: &mut Reader, args: &[Arg], input: &Input) -> Input {
     let mut takes_script = false;
     let mut only_checks = false;
-    let mut options = Options::new(args, &["-o", "-O", "--rcfile", "--init-file"]);
-    while let Some(part) = options.next() {
+    for part in Options::new(args, &["-o", "-O", "--rcfile", "--init-file"]) {
         match part {
             Part::Option(option, _) if !option.starts_with("--") => {
                 takes_script |= option.contains('c');
@@ -180,7 +197,8 @@ fn eval(reader: &mut Reader, args: &[Arg]) -> Input {
 }
 
 /// Files that only set up an environment, by how they are named.
-const SET_UP: &[&str] = &["/bin/activate", "nvm.sh", "conda.sh", "cargo/env", ".bashrc", ".zshrc", ".profile", ".bash_profile"];
+const SET_UP: &[&str] =
+    &["/bin/activate", "nvm.sh", "conda.sh", "cargo/env", ".bashrc", ".zshrc", ".profile", ".bash_profile"];
 
 fn source(reader: &mut Reader, args: &[Arg]) {
     let Some(file) = args.first() else { return };
