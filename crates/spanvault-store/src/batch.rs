@@ -8,8 +8,8 @@ use spanvault_types::{ContentHash, Counts, Event, Position, Salt};
 
 use crate::chain::Links;
 use crate::error::StoreError;
-use crate::frame::{EVENT_BYTES_MAX, Form, Name};
-use crate::segment::{ShortKey, add_counts, tally};
+use crate::frame::{EVENT_BYTES_MAX, Form, FrameHead, Name};
+use crate::segment::{COMMIT_KIND, ShortKey, add_counts, tally};
 
 /// The bytes of an original with their hash, computed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub(crate) struct Draft {
     pub(crate) form: Form,
     pub(crate) name: Name,
     pub(crate) event: Vec<u8>,
+    /// Of event and name.
+    pub(crate) crc: u32,
     pub(crate) body: Vec<u8>,
     /// Length of the body, also where it is not in this frame.
     pub(crate) body_len: u64,
@@ -148,7 +150,7 @@ impl Batch {
             keys_of(event, at, own_hash.as_ref()).iter().filter_map(|key| ShortKey::new(key)).collect();
         self.links.add(at.get(), event.schema(), &bytes, name.commitment().as_ref());
         add_counts(&mut self.counts, tally(event, form != Form::Bare));
-        self.frames.push(Draft { kind: event.schema(), form, name, event: bytes, body, body_len, keys });
+        self.frames.push(Draft::new(event.schema(), form, name, bytes, body, body_len, keys));
         at
     }
 
@@ -156,5 +158,41 @@ impl Batch {
         let mut bytes = [0; 16];
         self.random.fill(&mut bytes);
         Salt::from_bytes(bytes)
+    }
+}
+
+impl Draft {
+    fn new(
+        kind: u16,
+        form: Form,
+        name: Name,
+        event: Vec<u8>,
+        body: Vec<u8>,
+        body_len: u64,
+        keys: Vec<ShortKey>,
+    ) -> Self {
+        let mut named = Vec::with_capacity(form.name_bytes());
+        name.encode(&mut named);
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&event);
+        crc.update(&named);
+        Self { kind, form, name, event, crc: crc.finalize(), body, body_len, keys }
+    }
+
+    /// The commit at the end of a batch.
+    pub(crate) fn commit(event: Vec<u8>) -> Self {
+        Self::new(COMMIT_KIND, Form::Bare, Name::None, event, Vec::new(), 0, Vec::new())
+    }
+
+    /// The head of the frame at position `seq`.
+    pub(crate) fn head(&self, seq: u64) -> FrameHead {
+        FrameHead {
+            kind: self.kind,
+            form: self.form,
+            seq,
+            event_len: u32::try_from(self.event.len()).unwrap_or(u32::MAX),
+            crc: self.crc,
+            body_len: self.body_len,
+        }
     }
 }

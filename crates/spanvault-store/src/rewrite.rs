@@ -62,7 +62,9 @@ impl Store {
             Ok(ready) => ready,
             Err(error) => {
                 // Nothing was replaced. What is left of the drafts is removed now, or when the vault is opened next.
-                drafts.iter().for_each(|draft| drop(self.env.disk.remove(draft)));
+                for draft in &drafts {
+                    drop(self.env.disk.remove(draft));
+                }
                 return Err(error);
             }
         };
@@ -109,7 +111,7 @@ impl Store {
             match scanner.step().map_err(&failed)? {
                 Step::Frame(frame) => copy.frame(&frame)?,
                 Step::Bad { offset, end, from, to } => {
-                    copy.damaged(offset, end, from, to).map_err(&failed)?
+                    copy.damaged(offset, end, from, to).map_err(&failed)?;
                 }
                 Step::End => break,
             }

@@ -78,11 +78,10 @@ impl Store {
 
     /// The demotion that the record at `record` tells of.
     pub(crate) fn demotion_at(&self, record: Position) -> Result<Option<Arc<Demotion>>> {
-        let read = || match self.frame(record)?.event {
-            Event::Demoted(demoted) => {
-                Ok(Some(Demotion { pack: demoted.pack, originals: demoted.originals }))
-            }
-            _other => Ok(None),
+        let read = || {
+            let event = self.frame(record)?.event;
+            let Event::Demoted(demoted) = event else { return Ok(None) };
+            Ok(Some(Demotion { pack: demoted.pack, originals: demoted.originals }))
         };
         let make = || read().and_then(|found| found.ok_or(StoreError::NotFound { at: record }));
         match self.cold.demotions.get(record.get(), make) {

@@ -289,10 +289,12 @@ impl Check<'_, '_> {
             },
         };
         let damage = Damage { from: at, to: at, segment: demotion.pack, offset: 0, fault: Fault::ColdCopy };
-        match fault {
-            StoreError::Missing { .. } => self.report.missing.push(damage),
-            StoreError::Corrupt { .. } => self.report.corrupt.push(damage),
-            error => return Err(error),
+        if matches!(fault, StoreError::Missing { .. }) {
+            self.report.missing.push(damage);
+        } else if matches!(fault, StoreError::Corrupt { .. }) {
+            self.report.corrupt.push(damage);
+        } else {
+            return Err(fault);
         }
         Ok(())
     }

@@ -10,7 +10,6 @@ use crate::batch::{Batch, Draft};
 use crate::bytes::len_u64;
 use crate::error::{Result, StoreError, io_error, is_no_space};
 use crate::flush::FlushError;
-use crate::frame::{Form, FrameHead, HEAD_BYTES, Name};
 use crate::handles::FileId;
 use crate::layout::tmp;
 use crate::reserve::is_ledger;
@@ -159,15 +158,7 @@ impl<'s> Writer<'s> {
         let too_large = |source| StoreError::TooLarge { schema: COMMIT_KIND, source: Some(source) };
         commit.chain = batch.links.close(batch.next().get(), &commit).map_err(too_large)?;
         let event = Event::Commit(commit.clone()).encode().map_err(too_large)?;
-        batch.frames.push(Draft {
-            kind: COMMIT_KIND,
-            form: Form::Bare,
-            name: Name::None,
-            event,
-            body: Vec::new(),
-            body_len: 0,
-            keys: Vec::new(),
-        });
+        batch.frames.push(Draft::commit(event));
         Ok(commit)
     }
 
@@ -291,24 +282,6 @@ fn is_ledger_batch(batch: &Batch) -> bool {
     batch.frames.iter().all(|draft| draft.kind == COMMIT_KIND || is_ledger(draft.kind))
 }
 
-impl Draft {
-    fn head(&self, seq: u64) -> FrameHead {
-        let mut middle = crc32fast::Hasher::new();
-        middle.update(&self.event);
-        let mut name = Vec::new();
-        self.name.encode(&mut name);
-        middle.update(&name);
-        FrameHead {
-            kind: self.kind,
-            form: self.form,
-            seq,
-            event_len: u32::try_from(self.event.len()).unwrap_or(u32::MAX),
-            crc: middle.finalize(),
-            body_len: self.body_len,
-        }
-    }
-}
-
 impl Store {
     /// Makes a segment file that is durable, entry and all, before anything is written to it (I10).
     pub(crate) fn create_segment(&self, head: &SegmentHead) -> Result<Arc<dyn DiskFile>> {
@@ -375,6 +348,3 @@ pub(crate) fn flush_error(store: &Store, error: FlushError) -> StoreError {
         }
     }
 }
-
-/// The head of a frame is this long in the file.
-const _: () = assert!(HEAD_BYTES == 40, "FORMAT.md says so");

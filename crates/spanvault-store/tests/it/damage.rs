@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use spanvault_store::{Access, OpenReport, Store, StoreError, VerifyDepth, Whereabouts};
 use spanvault_types::{ContentHash, Position, key};
 
-use crate::support::{Ledger, World, dir, every, file};
+use crate::support::{Ledger, World, dir, every, file, in_turn};
 
 /// A small vault with sealed segments, and what it acknowledged.
 fn vault() -> (World, Ledger) {
@@ -95,7 +95,7 @@ fn i16_i17_any_flipped_bit_is_found_and_costs_one_frame_at_most() {
             let (store, report) = damaged.try_open(Access::Read).unwrap();
             let lost = unreadable(&store, &ledger);
             assert!(lost <= 1, "{} byte {byte} costs {lost} frames", path.display());
-            if byte as usize % every(4) != 0 {
+            if !in_turn(byte, 4) {
                 continue;
             }
             if is_log(&path) {
@@ -105,7 +105,7 @@ fn i16_i17_any_flipped_bit_is_found_and_costs_one_frame_at_most() {
                 let shown = report.stamp_damaged || !verified(&store);
                 assert!(shown || path.ends_with("ACKED"), "{} byte {byte} went unnoticed", path.display());
             }
-            if byte as usize % every(12) == 0 {
+            if in_turn(byte, 12) {
                 goes_on(&damaged.restarted(), &ledger);
             }
         }
@@ -126,7 +126,7 @@ fn i16_every_truncation_of_a_segment_is_reported() {
             assert!(!report.is_sound(), "{} cut to {cut}: {report:?}", path.display());
             assert!(unreadable(&store, &ledger) >= 1);
             assert!(!verified(&store));
-            if cut as usize % every(16) == 0 {
+            if in_turn(cut, 16) {
                 goes_on(&damaged.restarted(), &ledger);
             }
         }
@@ -144,7 +144,7 @@ fn i16_a_segment_that_is_gone_is_reported_and_the_others_are_served() {
         let (store, report) = damaged.try_open(Access::Read).unwrap();
         assert!(!report.is_sound(), "{} is gone: {report:?}", path.display());
         let lost = unreadable(&store, &ledger);
-        assert!(lost >= 2 && lost < 12, "{lost}");
+        assert!((2..12).contains(&lost), "{lost}");
         assert!(!verified(&store));
         goes_on(&damaged.restarted(), &ledger);
     }

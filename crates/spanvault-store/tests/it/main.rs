@@ -1,8 +1,14 @@
 //! The store from outside: what was acknowledged is there, and nothing else is claimed.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail a test by panicking, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail a test by panicking, as the tests do"
+)]
 
 mod crash;
 mod damage;
 mod life;
+mod noise;
+mod real;
 mod support;
 mod tiers;

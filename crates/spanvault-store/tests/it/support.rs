@@ -20,6 +20,11 @@ pub(crate) const fn every(step: usize) -> usize {
     if cfg!(slow) { 1 } else { step }
 }
 
+/// Whether the dearer part of a sweep looks at this case: all of them at night, one of `step` otherwise.
+pub(crate) const fn in_turn(case: u64, step: u64) -> bool {
+    cfg!(slow) || case.is_multiple_of(step)
+}
+
 /// A file of the vault.
 pub(crate) fn file(name: &str) -> PathBuf {
     dir().join(name)

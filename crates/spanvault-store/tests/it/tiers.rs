@@ -265,7 +265,7 @@ fn readers_beside_a_rewrite_go_on() {
     for reader in [&early, &late] {
         reader.refresh().unwrap();
         ledger.check_originals(reader);
-        assert_eq!(reader.frames(Position::ZERO).filter(|frame| frame.is_err()).count(), 0);
+        assert_eq!(reader.frames(Position::ZERO).filter(Result::is_err).count(), 0);
         assert!(reader.damage().is_empty(), "{:?}", reader.damage());
     }
 }
@@ -345,17 +345,15 @@ fn recovers(world: &World, outside: &Outside) {
     free(&store).unwrap();
     outside.check(&store);
     assert!(is_sound(&store));
-    let packs: BTreeSet<_> = living
-        .iter()
-        .map(|at| match store.whereabouts(*at) {
-            Whereabouts::Cold { pack } => format!("{pack:016x}.pack"),
-            other => panic!("{at} is {}", other.as_str()),
-        })
-        .collect();
+    let pack_of = |at: &Position| {
+        let Whereabouts::Cold { pack } = store.whereabouts(*at) else { panic!("{at} is not cold") };
+        file(&format!("cold/{pack:016x}.pack"))
+    };
+    let packs: BTreeSet<_> = living.iter().map(pack_of).collect();
     for (path, _) in world.disk.files() {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        assert!(!name.ends_with(".tmp"), "{name} is left over");
-        assert!(!name.ends_with(".pack") || packs.contains(name), "{name} is left over");
+        let kind = path.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
+        let left_over = kind == "tmp" || (kind == "pack" && !packs.contains(&path));
+        assert!(!left_over, "{} is left over", path.display());
     }
 }
 
