@@ -7,7 +7,8 @@ use spanvault_store::Whereabouts;
 use spanvault_types::{ContentHash, Position, SpanContent, SpanKind, SpanRecorded};
 
 use crate::ask::{
-    self, Answer, AskError, AskSpan, Originals, Query, QueryError, Sight, Transcript, Transcripts, UnseenReason, Within,
+    self, Answer, AskError, AskSpan, Originals, Query, QueryError, Sight, Transcript, Transcripts,
+    UnseenReason, Within,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::vault::Vault;

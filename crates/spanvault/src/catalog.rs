@@ -8,7 +8,8 @@ use std::path::Path;
 use spanvault_store::{Frame, Store, Whereabouts};
 use spanvault_types::key::{self, Key, Table};
 use spanvault_types::{
-    Checkpointed, ContentHash, Event, Position, SessionOpened, SourceExtended, SourceOpened, SpanRecorded, Summarised,
+    Checkpointed, ContentHash, Event, Position, SessionOpened, SourceExtended, SourceOpened, SpanRecorded,
+    Summarised,
 };
 
 use crate::error::{Error, ErrorKind, Result};
@@ -195,7 +196,9 @@ impl Vault {
             .collect();
         let mut hashes = Vec::new();
         for (found, _at) in self.entries(&key::original_prefix(&whole_bytes))? {
-            let Some(bytes) = found.get(1..).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) else { continue };
+            let Some(bytes) = found.get(1..).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) else {
+                continue;
+            };
             let hash = ContentHash::from_bytes(bytes);
             if hash.to_string().starts_with(digits) && hashes.last() != Some(&hash) {
                 hashes.push(hash);

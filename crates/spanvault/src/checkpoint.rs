@@ -48,14 +48,21 @@ impl Session<'_> {
             let checkpoint = known.map(|(at, _known)| CheckpointId(*at));
             return Ok(CheckpointMade { checkpoint, text: made.text, carries, tokens, is_known: true });
         }
-        let after = view.rows.iter().rev().find(|row| row.is_conversation()).map(|row| row.at).unwrap_or_default();
+        let after =
+            view.rows.iter().rev().find(|row| row.is_conversation()).map(|row| row.at).unwrap_or_default();
         let mut batch = writer.begin();
         let event = Checkpointed { session: self.at, after, items: made.items, tokens };
         let at = batch.push(Event::Checkpointed(event), Some(made.text.clone().into_bytes()));
         let commit = writer.commit(batch)?;
         drop(writer);
         crate::index::follow(self.vault, commit);
-        Ok(CheckpointMade { checkpoint: Some(CheckpointId(at)), text: made.text, carries, tokens, is_known: false })
+        Ok(CheckpointMade {
+            checkpoint: Some(CheckpointId(at)),
+            text: made.text,
+            carries,
+            tokens,
+            is_known: false,
+        })
     }
 }
 

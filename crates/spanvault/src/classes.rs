@@ -30,8 +30,11 @@ impl ClassStreams {
         let mut sessions: Vec<_> = by_session.into_iter().collect();
         sessions.sort_unstable();
         for (session, members) in sessions {
-            let contents: Vec<&SpanContent> =
-                members.iter().filter_map(|at| items.get(*at).copied().flatten()).map(|(_name, c)| c).collect();
+            let contents: Vec<&SpanContent> = members
+                .iter()
+                .filter_map(|at| items.get(*at).copied().flatten())
+                .map(|(_name, c)| c)
+                .collect();
             for (at, class) in members.iter().zip(self.of_session(session, &contents)) {
                 if let Some(slot) = found.get_mut(*at) {
                     *slot = class;
@@ -49,7 +52,9 @@ impl ClassStreams {
             for (part, body) in content.parts.iter().map(|part| &part.body).enumerate() {
                 let at = spanvault_evidence::At { span, part };
                 let PartBody::Result(outcome) = body else { continue };
-                let Some(id) = outcome.call_id.clone().filter(|_id| !answered.contains(&at)) else { continue };
+                let Some(id) = outcome.call_id.clone().filter(|_id| !answered.contains(&at)) else {
+                    continue;
+                };
                 if let (Some(class), Some(slot)) =
                     (self.unanswered.remove(&(session.to_owned(), id)), found.get_mut(span))
                 {
@@ -59,7 +64,9 @@ impl ClassStreams {
         }
         for call in calls.iter().filter(|call| call.result.is_none()) {
             let body = contents.get(call.call.span).and_then(|content| content.parts.get(call.call.part));
-            if let Some(PartBody::Call(spanvault_types::Call { id: Some(id), .. })) = body.map(|part| &part.body) {
+            if let Some(PartBody::Call(spanvault_types::Call { id: Some(id), .. })) =
+                body.map(|part| &part.body)
+            {
                 self.unanswered.insert((session.to_owned(), id.clone()), class_of_call(&call.effect));
             }
         }

@@ -223,7 +223,12 @@ impl Session<'_> {
     /// # Errors
     /// `Refused` with the first reason where it does not: the refusal is in the log, and nothing changed. `Invalid`
     /// where one text cannot stand for the whole range.
-    pub fn compact(&self, plan: &CompactionPlan, range: &PlannedRange, text: impl Into<String>) -> Result<SummaryMade> {
+    pub fn compact(
+        &self,
+        plan: &CompactionPlan,
+        range: &PlannedRange,
+        text: impl Into<String>,
+    ) -> Result<SummaryMade> {
         let mut given = Given { text: Some(text.into()) };
         let drafts = SummaryDraft::write_all(&plan.insight, std::slice::from_ref(range), &mut given)?;
         let mut outcome = self.commit(plan, drafts, commit::Refusals::OfDrafts)?;
@@ -256,7 +261,11 @@ impl Session<'_> {
     ///
     /// # Errors
     /// What the summarizer says.
-    pub fn compact_dry(&self, options: &CompactionOptions, summarizer: &mut dyn Summarizer) -> Result<CompactionReport> {
+    pub fn compact_dry(
+        &self,
+        options: &CompactionOptions,
+        summarizer: &mut dyn Summarizer,
+    ) -> Result<CompactionReport> {
         let plan = self.plan_with(options)?;
         let drafts = SummaryDraft::write_all(&plan.insight, &plan.ranges, summarizer)?;
         Ok(self.report(&plan, commit::Outcome::foreseen(&plan, &drafts)))

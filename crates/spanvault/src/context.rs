@@ -62,7 +62,9 @@ impl ContextItem {
     /// Estimated tokens of this piece.
     pub const fn tokens(&self) -> u64 {
         match self {
-            Self::Span { tokens, .. } | Self::Summary { tokens, .. } | Self::Checkpoint { tokens, .. } => *tokens,
+            Self::Span { tokens, .. } | Self::Summary { tokens, .. } | Self::Checkpoint { tokens, .. } => {
+                *tokens
+            }
             Self::Gone { text, .. } => spanvault_evidence::tokens_of_bytes(text.len() as u64),
         }
     }
@@ -136,7 +138,9 @@ fn span_item(row: &SpanRow) -> ContextItem {
         Sight::Unseen(error) => {
             let tombstone = error.tombstone();
             let text = match (error.kind(), tombstone) {
-                (ErrorKind::Insufficient, Some(at)) => format!("[{span}: evidence expired; tombstone at {at}]"),
+                (ErrorKind::Insufficient, Some(at)) => {
+                    format!("[{span}: evidence expired; tombstone at {at}]")
+                }
                 _ => format!("[{span}: {error}]"),
             };
             ContextItem::Gone { span, tombstone, text }
@@ -164,7 +168,9 @@ pub(crate) fn words_of(content: &SpanContent) -> String {
             text.push('\n');
         }
         match &part.body {
-            PartBody::Text(words) | PartBody::Summary(words) | PartBody::Thinking(words) => text.push_str(words),
+            PartBody::Text(words) | PartBody::Summary(words) | PartBody::Thinking(words) => {
+                text.push_str(words)
+            }
             PartBody::Call(call) => {
                 text.push_str(&call.tool);
                 text.push(' ');

@@ -6,8 +6,8 @@
 use spanvault_store::Whereabouts;
 use spanvault_types::key::{self, Table};
 use spanvault_types::{
-    Actor, DemandDeclared, DemandKind, DemandWithdrawn, Event, EvidentialClass, Horizon, Operation, Position, Reason,
-    Refused, RefusedItem, Rescued, Scope, SpanRecorded, Ttl,
+    Actor, DemandDeclared, DemandKind, DemandWithdrawn, Event, EvidentialClass, Horizon, Operation, Position,
+    Reason, Refused, RefusedItem, Rescued, Scope, SpanRecorded, Ttl,
 };
 
 use crate::catalog::Subject;
@@ -78,7 +78,13 @@ impl Vault {
     /// # Errors
     /// `Refused` where an original in its scope is gone or damaged (the refusal is in the log); `NotFound` or
     /// `Invalid` for the names in its scope.
-    pub fn declare(&self, kind: DemandKind, scope: &ScopeName, until: NeededUntil, by: Actor) -> Result<Declared> {
+    pub fn declare(
+        &self,
+        kind: DemandKind,
+        scope: &ScopeName,
+        until: NeededUntil,
+        by: Actor,
+    ) -> Result<Declared> {
         let scope = self.scope(scope)?;
         let horizon = match until {
             NeededUntil::At(at) => Horizon::Until(at),
@@ -107,7 +113,8 @@ impl Vault {
         }
         let has_named = matches!(scope, Scope::Tool(_) | Scope::Path(_) | Scope::Span(_) | Scope::Summary(_));
         let originals = if has_named { members.clone() } else { Vec::new() };
-        let at = batch.push(Event::DemandDeclared(DemandDeclared { kind, scope, horizon, originals, by }), None);
+        let at =
+            batch.push(Event::DemandDeclared(DemandDeclared { kind, scope, horizon, originals, by }), None);
         let rescued = condemned.len() as u64;
         if !condemned.is_empty() {
             batch.push(Event::Rescued(Rescued { originals: condemned, by: at }), None);
@@ -147,7 +154,10 @@ impl Vault {
                 .with_hint("\"spanvault demand list\" lists them"));
         }
         if !self.positions(&key::key(Table::DemandEnd, &[demand.0]))?.is_empty() {
-            return Err(Error::new(ErrorKind::Conflict, format!("withdraw demand {demand}: it is withdrawn already")));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("withdraw demand {demand}: it is withdrawn already"),
+            ));
         }
         let mut batch = writer.begin();
         batch.push(Event::DemandWithdrawn(DemandWithdrawn { demand: demand.0, by }), None);
@@ -179,7 +189,9 @@ impl Vault {
         let mut originals = match scope {
             Scope::Original(at) => vec![*at],
             Scope::Span(at) => vec![self.span_at(*at)?.original],
-            Scope::Summary(at) => self.summary_at(*at)?.citations.iter().map(|citation| citation.at).collect(),
+            Scope::Summary(at) => {
+                self.summary_at(*at)?.citations.iter().map(|citation| citation.at).collect()
+            }
             Scope::Session(session) => self.originals_where(Some(*session), &|_span| true)?,
             Scope::Class(class) => self.originals_where(None, &|span| span.class == *class)?,
             Scope::All => self.originals_where(None, &|_span| true)?,
@@ -234,8 +246,12 @@ impl Vault {
         let view = self.view(session)?;
         let contents = view.texts();
         let texts: Vec<_> = contents.iter().map(|text| text.as_text().content).collect();
-        let mut found: Vec<Position> =
-            view.rows.iter().filter(|row| matches!(row.sight, crate::view::Sight::Unseen(_))).map(|row| row.at).collect();
+        let mut found: Vec<Position> = view
+            .rows
+            .iter()
+            .filter(|row| matches!(row.sight, crate::view::Sight::Unseen(_)))
+            .map(|row| row.at)
+            .collect();
         for paired in spanvault_evidence::pair(&texts) {
             let body = texts.get(paired.call.span).and_then(|text| text.parts.get(paired.call.part));
             let Some(spanvault_types::PartBody::Call(call)) = body.map(|part| &part.body) else { continue };
@@ -269,14 +285,20 @@ fn is_under(path: &str, prefix: &str) -> bool {
 /// An act that goes against somebody's wish to keep needs a reason.
 pub(crate) fn require_reason(act: &str, by: &Actor) -> Result<()> {
     if by.reason.trim().is_empty() {
-        return Err(Error::invalid(format!("{act} without a reason")).with_hint("say why with \"--reason TEXT\""));
+        return Err(
+            Error::invalid(format!("{act} without a reason")).with_hint("say why with \"--reason TEXT\"")
+        );
     }
     Ok(())
 }
 
 fn unsatisfiable(why: &Unsatisfiable) -> Error {
-    let shown: Vec<String> =
-        why.originals.iter().take(5).map(|(at, whereabouts)| format!("{} is {}", SpanId(*at), whereabouts.as_str())).collect();
+    let shown: Vec<String> = why
+        .originals
+        .iter()
+        .take(5)
+        .map(|(at, whereabouts)| format!("{} is {}", SpanId(*at), whereabouts.as_str()))
+        .collect();
     let message = format!(
         "declare a demand: unsatisfiable, {} originals in its scope cannot be had ({})",
         why.originals.len(),

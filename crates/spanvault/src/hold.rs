@@ -43,7 +43,10 @@ impl Vault {
         let members = self.originals_in(&scope)?;
         let (condemned, lost) = self.standing(&members);
         if let ([only], [(_lost, whereabouts)]) = (members.as_slice(), lost.as_slice()) {
-            return Err(Error::new(ErrorKind::Insufficient, format!("hold original {}: it is {}", SpanId(*only), whereabouts.as_str())));
+            return Err(Error::new(
+                ErrorKind::Insufficient,
+                format!("hold original {}: it is {}", SpanId(*only), whereabouts.as_str()),
+            ));
         }
         let has_named = matches!(scope, Scope::Span(_) | Scope::Summary(_));
         let originals = if has_named { members.clone() } else { Vec::new() };
@@ -84,10 +87,15 @@ impl Vault {
         require_reason("release a hold", &by)?;
         let mut writer = self.store.lock()?;
         if !matches!(self.frame(hold.0).map(|frame| frame.event), Ok(Event::HoldPlaced(_))) {
-            return Err(Error::not_found(format!("find hold {hold}")).with_hint("\"spanvault hold list\" lists them"));
+            return Err(
+                Error::not_found(format!("find hold {hold}")).with_hint("\"spanvault hold list\" lists them")
+            );
         }
         if !self.positions(&key::key(Table::HoldEnd, &[hold.0]))?.is_empty() {
-            return Err(Error::new(ErrorKind::Conflict, format!("release hold {hold}: it is released already")));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("release hold {hold}: it is released already"),
+            ));
         }
         let mut batch = writer.begin();
         batch.push(Event::HoldReleased(HoldReleased { hold: hold.0, by }), None);

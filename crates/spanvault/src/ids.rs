@@ -89,7 +89,8 @@ impl FromStr for Name {
             return Ok(Self::Hash(text.to_ascii_lowercase()));
         }
         let message = format!("read {text:?}: neither a span (s12), a summary (m12) nor a content hash");
-        Err(Error::invalid(message).with_hint("a hash needs 8 to 64 hexadecimal digits; \"spanvault spans\" lists them"))
+        Err(Error::invalid(message)
+            .with_hint("a hash needs 8 to 64 hexadecimal digits; \"spanvault spans\" lists them"))
     }
 }
 

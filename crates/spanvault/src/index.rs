@@ -129,7 +129,9 @@ fn catch_up(index: &dyn Index, vault: &Vault) -> std::result::Result<u64, IndexE
             continue;
         }
         let body = frame.hash.filter(|_hash| frame.body != BodyState::None);
-        entries.extend(key::keys_of(&frame.event, frame.at, body.as_ref()).into_iter().map(|found| (found, frame.at)));
+        entries.extend(
+            key::keys_of(&frame.event, frame.at, body.as_ref()).into_iter().map(|found| (found, frame.at)),
+        );
     }
     if seen != index.applied() {
         index.apply(&entries, seen)?;

@@ -25,9 +25,9 @@ use crate::error::{Error, Result};
 use crate::recorder::{Identity, NewSpan, Recorder};
 use crate::vault::Vault;
 use known::KnownRecipe;
+pub use report::{IngestReport, QuarantinedRecord};
 use runs::Runs;
 pub(crate) use runs::pieces_of;
-pub use report::{IngestReport, QuarantinedRecord};
 
 /// How much is read before it is committed.
 const BATCH_BYTES: usize = 8 << 20;
@@ -59,12 +59,8 @@ impl Vault {
     ) -> Result<IngestReport> {
         let path = self.absolute(path.as_ref())?;
         let _one_at_a_time = self.ingesting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let file = self
-            .options
-            .env
-            .disk
-            .open(&path, OpenMode::Read)
-            .map_err(|source| unreadable(&path, source))?;
+        let file =
+            self.options.env.disk.open(&path, OpenMode::Read).map_err(|source| unreadable(&path, source))?;
         let len = file.len().map_err(|source| unreadable(&path, source))?;
         if len == 0 {
             return Err(empty(&path));
@@ -93,7 +89,8 @@ impl Vault {
     /// `NotFound` and `Invalid` for a file that is missing or cannot be read.
     pub fn format_of(&self, path: impl AsRef<Path>) -> Result<Option<&'static str>> {
         let path = self.absolute(path.as_ref())?;
-        let file = self.options.env.disk.open(&path, OpenMode::Read).map_err(|source| unreadable(&path, source))?;
+        let file =
+            self.options.env.disk.open(&path, OpenMode::Read).map_err(|source| unreadable(&path, source))?;
         let head = head_of(&path, &*file)?;
         Ok(spanvault_import::detect(&head).ok().map(Importer::format))
     }
@@ -136,8 +133,12 @@ fn empty(path: &Path) -> Error {
 fn unreadable(path: &Path, source: io::Error) -> Error {
     let message = format!("read {}", path.display());
     match source.kind() {
-        io::ErrorKind::NotFound => Error::not_found(format!("{message}: there is no such file")).with_source(source),
-        io::ErrorKind::PermissionDenied => Error::invalid(format!("{message}: permission denied")).with_source(source),
+        io::ErrorKind::NotFound => {
+            Error::not_found(format!("{message}: there is no such file")).with_source(source)
+        }
+        io::ErrorKind::PermissionDenied => {
+            Error::invalid(format!("{message}: permission denied")).with_source(source)
+        }
         _ => Error::internal(message).with_source(source),
     }
 }
@@ -196,10 +197,14 @@ struct Run<'v> {
 }
 
 impl<'v> Run<'v> {
-    fn start(vault: &'v Vault, path: &Path, importer: &'static dyn Importer, options: &IngestOptions) -> Result<Self> {
-        let source_name = path
-            .file_stem()
-            .map_or_else(|| "session".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    fn start(
+        vault: &'v Vault,
+        path: &Path,
+        importer: &'static dyn Importer,
+        options: &IngestOptions,
+    ) -> Result<Self> {
+        let source_name =
+            path.file_stem().map_or_else(|| "session".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let path = path.to_string_lossy().into_owned();
         let source = vault.source_of_path(&path)?;
         let known = KnownRecipe::of(vault, source)?;
@@ -269,7 +274,8 @@ impl<'v> Run<'v> {
             }
             Piece::Span(record) => {
                 self.pending_bytes += record.bytes.len();
-                let replaces = torn.filter(|torn| torn.is_completed_by(self.vault, &record)).map(|torn| torn.span);
+                let replaces =
+                    torn.filter(|torn| torn.is_completed_by(self.vault, &record)).map(|torn| torn.span);
                 self.pending.push(Pending::Record { record: Box::new(record), hash, replaces });
             }
         }
@@ -334,9 +340,8 @@ impl<'v> Run<'v> {
             self.report.sessions.push(name);
         }
         let known = match &record.content.event_key {
-            Some(identity) => {
-                recorder.identity(session, &key::event_key_of(identity), &hash, &|at| self.taken.contains(&at))?
-            }
+            Some(identity) => recorder
+                .identity(session, &key::event_key_of(identity), &hash, &|at| self.taken.contains(&at))?,
             None => recorder.anonymous(session, &hash, record.index)?.map_or(Identity::New, Identity::Same),
         };
         match known {
@@ -350,7 +355,16 @@ impl<'v> Run<'v> {
         }
         self.report.spans_new += 1;
         let Record { bytes, record, index, content, .. } = record;
-        let at = recorder.span(NewSpan { session, source, record, index, content: &content, class, bytes, hash })?;
+        let at = recorder.span(NewSpan {
+            session,
+            source,
+            record,
+            index,
+            content: &content,
+            class,
+            bytes,
+            hash,
+        })?;
         self.taken.insert(at);
         Ok(at)
     }

@@ -90,6 +90,11 @@ impl Keepers {
         Ok(keepers)
     }
 
+    /// Whether any rule ever gave anything an expiry.
+    pub(crate) fn gives_expiry(&self) -> bool {
+        self.rules.iter().any(|(_at, rule)| matches!(rule.keep_for, Some(TtlRule::For(_))))
+    }
+
     /// The length of the assumed audit; `None` where the policy assumes none.
     pub(crate) fn assumed_audit_ms(&self) -> Option<u64> {
         self.assumption.as_ref().map_or(Some(ASSUMED_AUDIT_MS), |set| set.audit_for.map(Ttl::as_ms))
@@ -110,7 +115,10 @@ impl Keepers {
             if self.covers(vault, scope, &demand.what.originals, demand.at, original, occurrences, members)? {
                 was_covered = true;
                 if !demand.is_over {
-                    demands.push(DemandView { demand: DemandRef::Declared(demand.at), horizon: demand.what.horizon });
+                    demands.push(DemandView {
+                        demand: DemandRef::Declared(demand.at),
+                        horizon: demand.what.horizon,
+                    });
                 }
             }
         }
@@ -129,7 +137,8 @@ impl Keepers {
             }
         }
         let leases = self.leases(vault, original, &demands)?;
-        let retention = occurrences.iter().map(|(at, span)| self.expiry(*at, span)).max().unwrap_or(Expiry::Never);
+        let retention =
+            occurrences.iter().map(|(at, span)| self.retention_of(*at, span)).max().unwrap_or(Expiry::Never);
         let grace = occurrences.iter().map(|(_at, span)| self.grace(span)).max().unwrap_or(GRACE);
         Ok(Kept { retention, demands, holds, leases, grace })
     }
@@ -138,24 +147,26 @@ impl Keepers {
     fn leases(&self, vault: &Vault, original: Position, demands: &[DemandView]) -> Result<Vec<LeaseView>> {
         let in_force = |demand: &DemandRef| match demand {
             DemandRef::Assumed => demands.iter().any(|standing| standing.demand == *demand),
-            DemandRef::Declared(at) => self.demands.iter().any(|standing| standing.at == *at && !standing.is_over),
+            DemandRef::Declared(at) => {
+                self.demands.iter().any(|standing| standing.at == *at && !standing.is_over)
+            }
         };
         let mut found = Vec::new();
         for given_by in vault.positions(&key::key(Table::Lease, &[original]))? {
             let Event::Summarised(summary) = vault.frame(given_by)?.event else { continue };
             let on_it = summary.permit.leases.into_iter().filter(|lease| lease.original == original);
-            found.extend(
-                on_it
-                    .filter(|lease| lease.demands.iter().any(in_force))
-                    .map(|lease| LeaseView { given_by, until: lease.until, demands: lease.demands }),
-            );
+            found.extend(on_it.filter(|lease| lease.demands.iter().any(in_force)).map(|lease| LeaseView {
+                given_by,
+                until: lease.until,
+                demands: lease.demands,
+            }));
         }
         Ok(found)
     }
 
     /// When the retention of one span ends: the rule in force when it was recorded, and every later one that
     /// covers it, whichever keeps longest (I4).
-    fn expiry(&self, at: Position, span: &SpanRecorded) -> Expiry {
+    pub(crate) fn retention_of(&self, at: Position, span: &SpanRecorded) -> Expiry {
         let covering = || self.rules.iter().filter(|(_at, rule)| rule.covers(span));
         let at_recording = covering()
             .filter(|(set, rule)| *set < at && rule.keep_for.is_some())
@@ -189,7 +200,10 @@ impl Keepers {
             .unwrap_or(GRACE)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a scope, where it was set, and the original with its spans")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a scope, where it was set, and the original with its spans"
+    )]
     fn covers(
         &self,
         vault: &Vault,

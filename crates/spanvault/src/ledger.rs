@@ -46,8 +46,11 @@ impl Vault {
     pub fn refusals(&self, sink: &mut dyn FnMut(RefusalInfo) -> Result<()>) -> Result<()> {
         for at in self.positions(&key::key(Table::Verdict, &[]))? {
             let Event::Refused(refused) = self.frame(at)?.event else { continue };
-            let session =
-                if refused.session == Position::ZERO { String::new() } else { self.session_at(refused.session)?.name };
+            let session = if refused.session == Position::ZERO {
+                String::new()
+            } else {
+                self.session_at(refused.session)?.name
+            };
             for item in refused.items {
                 let is_superseded = self.latest_verdict(item.subject)?.is_some_and(|latest| latest > at);
                 sink(RefusalInfo {

@@ -30,19 +30,21 @@ mod options;
 mod policy;
 mod provenance;
 mod recipe;
+mod reclaim;
 mod recorder;
 mod recover;
 mod session;
 mod session_list;
 mod show;
 mod spans;
+mod tier;
 mod vault;
 mod view;
 
 pub use checkpoint::CheckpointMade;
 pub use compact::{
-    BuiltIn, CompactionOptions, CompactionPlan, CompactionReport, Expiring, Keep, Over, PlannedRange, Preserved,
-    RefusedSpan, Summarizer, SummaryMade, SummaryRequest,
+    BuiltIn, CompactionOptions, CompactionPlan, CompactionReport, Expiring, Keep, Over, PlannedRange,
+    Preserved, RefusedSpan, Summarizer, SummaryMade, SummaryRequest,
 };
 pub use context::ContextItem;
 pub use demand::{Declared, DemandInfo, NeededUntil, ScopeName, Unsatisfiable};
@@ -59,10 +61,12 @@ pub use operations::{Audit, Checked, Claim, Executed, Execution, Replay, Replaye
 pub use options::{IndexKind, Options};
 pub use policy::{NewRetention, Policy};
 pub use provenance::{CitedOriginal, Expansion, Omission, Why};
+pub use reclaim::{Act, ReclaimReport, ReclaimStep, Run};
 pub use session::Session;
 pub use session_list::SessionInfo;
 pub use show::Shown;
 pub use spans::{OpenedObligation, SpanFilter, SpanInfo, Whereabouts};
+pub use tier::{Cooling, TierReport};
 pub use vault::Vault;
 
 pub use spanvault_evidence::AtomKind;

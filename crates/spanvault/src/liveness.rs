@@ -26,7 +26,8 @@ pub(crate) fn live_reasons(view: &SessionView, reading: &SessionReading) -> Vec<
     let texts = view.texts();
     let texts: Vec<SpanText<'_>> = texts.iter().map(OwnedText::as_text).collect();
     let candidates: Vec<bool> = view.rows.iter().map(|row| row.is_conversation()).collect();
-    let kept: Vec<bool> = view.rows.iter().map(|row| row.is_conversation() && row.stands_in.is_none()).collect();
+    let kept: Vec<bool> =
+        view.rows.iter().map(|row| row.is_conversation() && row.stands_in.is_none()).collect();
     let mut marks = live(reading, &texts, &candidates, &kept, &carried(view));
     for (row, marks) in view.rows.iter().zip(&mut marks) {
         if row.stands_in.is_some() {

@@ -48,8 +48,10 @@ impl Vault {
                 TtlRule::Forever => true,
             };
             if is_longer {
-                return Err(Error::invalid("set a retention rule: the time in the hot tier is longer than the time kept")
-                    .with_hint("make --hot-for at most as long as --keep-for"));
+                return Err(Error::invalid(
+                    "set a retention rule: the time in the hot tier is longer than the time kept",
+                )
+                .with_hint("make --hot-for at most as long as --keep-for"));
             }
         }
         let session = new.session.as_deref().map(|name| self.find_session(name)).transpose()?;

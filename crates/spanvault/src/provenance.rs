@@ -107,7 +107,11 @@ impl Vault {
         })?;
         let omitted = manifest
             .omissions()
-            .map(|detail| Omission { kind: detail.kind, text: detail.words().to_owned(), original: detail.at })
+            .map(|detail| Omission {
+                kind: detail.kind,
+                text: detail.words().to_owned(),
+                original: detail.at,
+            })
             .collect();
         let originals = record
             .citations
@@ -151,8 +155,11 @@ impl Vault {
         let original = match subject {
             Subject::Span { original, .. } | Subject::Gap(original) => original,
             Subject::Summary(_) | Subject::Checkpoint(_) => {
-                return Err(Error::invalid(format!("explain a {}: it is derived and never removed", subject.word()))
-                    .with_hint("\"spanvault expand\" shows the originals behind a summary"));
+                return Err(Error::invalid(format!(
+                    "explain a {}: it is derived and never removed",
+                    subject.word()
+                ))
+                .with_hint("\"spanvault expand\" shows the originals behind a summary"));
             }
         };
         let occurrences = self.occurrences(original)?;

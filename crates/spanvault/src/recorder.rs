@@ -160,13 +160,17 @@ impl<'v> Recorder<'v> {
     }
 
     /// A span of this session with these bytes at this index that has no identity of its own.
-    pub(crate) fn anonymous(&self, session: Position, hash: &ContentHash, index: u64) -> Result<Option<Position>> {
+    pub(crate) fn anonymous(
+        &self,
+        session: Position,
+        hash: &ContentHash,
+        index: u64,
+    ) -> Result<Option<Position>> {
         let Some(original) = self.vault.original_of(hash)? else { return Ok(None) };
-        let found = self
-            .vault
-            .occurrences(original)?
-            .into_iter()
-            .find(|(_at, span)| span.session == session && span.index == index && span.event_key.is_none());
+        let found =
+            self.vault.occurrences(original)?.into_iter().find(|(_at, span)| {
+                span.session == session && span.index == index && span.event_key.is_none()
+            });
         Ok(found.map(|(at, _span)| at))
     }
 

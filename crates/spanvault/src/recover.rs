@@ -71,10 +71,14 @@ impl Vault {
             [] => Err(Error::not_found(format!("find source {path:?}: no ingested file has that path"))
                 .with_hint("\"spanvault sessions\" lists the sources of each session")),
             several => {
-                let exact = several.iter().find(|at| self.source_at(**at).is_ok_and(|source| source.path == path));
+                let exact =
+                    several.iter().find(|at| self.source_at(**at).is_ok_and(|source| source.path == path));
                 exact.copied().ok_or_else(|| {
-                    Error::invalid(format!("find source {path:?}: {} ingested files end with it", several.len()))
-                        .with_hint("say more of the path")
+                    Error::invalid(format!(
+                        "find source {path:?}: {} ingested files end with it",
+                        several.len()
+                    ))
+                    .with_hint("say more of the path")
                 })
             }
         }

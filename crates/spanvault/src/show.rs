@@ -60,8 +60,11 @@ impl Vault {
         let bytes = self.bytes_at(original)?;
         let span = self.span_at(at)?;
         let content = self.content_of(&span, &bytes, &Formats::default())?;
-        let text =
-            if content.parts.is_empty() { String::from_utf8_lossy(&bytes).into_owned() } else { words_of(&content) };
+        let text = if content.parts.is_empty() {
+            String::from_utf8_lossy(&bytes).into_owned()
+        } else {
+            words_of(&content)
+        };
         let mut info = None;
         self.list_session(span.session, Some(&[(at, span.index)]), &mut |found| {
             info = Some(Box::new(found));

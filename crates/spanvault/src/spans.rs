@@ -135,7 +135,9 @@ impl Vault {
         for (n, row) in view.rows.iter().enumerate() {
             let index = match in_source {
                 Some(spans) => {
-                    let Ok(found) = spans.binary_search_by_key(&row.at, |(span, _index)| *span) else { continue };
+                    let Ok(found) = spans.binary_search_by_key(&row.at, |(span, _index)| *span) else {
+                        continue;
+                    };
                     spans.get(found).map_or(row.span.index, |(_span, index)| *index)
                 }
                 None => row.span.index,
@@ -161,7 +163,11 @@ impl Vault {
                     read.opens.iter().map(|opened| opened_obligation(&view, opened)).collect()
                 }),
                 discharges: read.map_or_else(Vec::new, |read| {
-                    read.discharges.iter().filter_map(|n| view.rows.get(*n)).map(|row| SpanId(row.at)).collect()
+                    read.discharges
+                        .iter()
+                        .filter_map(|n| view.rows.get(*n))
+                        .map(|row| SpanId(row.at))
+                        .collect()
                 }),
                 live: live.get(n).cloned().unwrap_or_default(),
                 tier: self.store.whereabouts(row.span.original),

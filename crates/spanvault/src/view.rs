@@ -131,7 +131,12 @@ impl Vault {
     }
 
     /// Parses the bytes of a span as its source's format says.
-    pub(crate) fn content_of(&self, span: &SpanRecorded, bytes: &[u8], formats: &Formats) -> Result<SpanContent> {
+    pub(crate) fn content_of(
+        &self,
+        span: &SpanRecorded,
+        bytes: &[u8],
+        formats: &Formats,
+    ) -> Result<SpanContent> {
         let unparsed = |kind| SpanContent {
             role: span.role,
             kind,
@@ -144,7 +149,8 @@ impl Vault {
         }
         let format = formats.of(self, span)?;
         // What was parsed when it was recorded parses again; a program that no longer can must not guess.
-        Ok(spanvault_import::parse(&format, bytes).unwrap_or_else(|_unparsed| unparsed(SpanKind::Quarantined)))
+        Ok(spanvault_import::parse(&format, bytes)
+            .unwrap_or_else(|_unparsed| unparsed(SpanKind::Quarantined)))
     }
 }
 
@@ -189,7 +195,9 @@ impl SessionView {
         self.rows
             .iter()
             .map(|row| match &row.sight {
-                Sight::Seen(content, bytes) => OwnedText { content: Arc::clone(content), original: Arc::clone(bytes) },
+                Sight::Seen(content, bytes) => {
+                    OwnedText { content: Arc::clone(content), original: Arc::clone(bytes) }
+                }
                 Sight::Meta | Sight::Unseen(_) => OwnedText {
                     content: Arc::new(SpanContent {
                         role: row.span.role,

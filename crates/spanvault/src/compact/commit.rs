@@ -2,12 +2,14 @@
 
 use spanvault_evidence::LiveMark;
 use spanvault_gate::{
-    CompactionRequest, Decision, LockEpoch, Refusal, SpanView, SummaryView, VaultState, decide_compaction, permit_compaction,
+    CompactionRequest, Decision, LockEpoch, Refusal, SpanView, SummaryView, VaultState, decide_compaction,
+    permit_compaction,
 };
 use spanvault_store::{Batch, Writer};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{
-    CarriedKind, ContentHash, Event, Mode, Operation, OriginalRef, Position, Refused, RefusedItem, Summarised, WayOut,
+    CarriedKind, ContentHash, Event, Mode, Operation, OriginalRef, Position, Refused, RefusedItem,
+    Summarised, WayOut,
 };
 
 use super::draft::{Drafts, SummaryDraft};
@@ -103,7 +105,12 @@ impl SummaryDraft {
 }
 
 impl Session<'_> {
-    pub(super) fn commit(&self, plan: &CompactionPlan, drafts: Drafts, refusals: Refusals) -> Result<Outcome> {
+    pub(super) fn commit(
+        &self,
+        plan: &CompactionPlan,
+        drafts: Drafts,
+        refusals: Refusals,
+    ) -> Result<Outcome> {
         let vault = self.vault;
         let mut writer = vault.store.lock()?;
         let insight = current(vault, plan)?;
@@ -235,7 +242,13 @@ impl Judge<'_> {
             views.push(self.view(*n, &marks));
         }
         let hash = ContentHash::of(draft.text.as_bytes());
-        let permitted = permit_compaction(LockEpoch::new(writer.epoch()), &self.state, &self.request(draft.view), &views, hash);
+        let permitted = permit_compaction(
+            LockEpoch::new(writer.epoch()),
+            &self.state,
+            &self.request(draft.view),
+            &views,
+            hash,
+        );
         match permitted {
             Ok(permit) => {
                 let mode = permit.mode();
@@ -250,9 +263,10 @@ impl Judge<'_> {
                     summarizer: draft.summarizer.to_owned(),
                     tokens: draft.tokens(),
                     degraded: draft.is_degraded,
-                    manifest: draft.manifest.encode().map_err(|source| {
-                        Error::internal("write a manifest").with_source(source)
-                    })?,
+                    manifest: draft
+                        .manifest
+                        .encode()
+                        .map_err(|source| Error::internal("write a manifest").with_source(source))?,
                     digest: draft.digest.render(at),
                     fidelity: draft.manifest.fidelity(),
                     permit: permit.into_record(),
@@ -261,7 +275,8 @@ impl Judge<'_> {
                 outcome.add(draft, Some(SummaryId(at)), mode, draft.generation(&self.plan.insight));
             }
             Err(refusal) => {
-                let of_span: std::collections::HashMap<Position, Refusal> = refusal.spans.into_iter().collect();
+                let of_span: std::collections::HashMap<Position, Refusal> =
+                    refusal.spans.into_iter().collect();
                 for n in &draft.rows {
                     let Some(at) = self.plan.insight.row(*n).map(|row| row.at) else { continue };
                     let its_own = of_span.get(&at).unwrap_or(&refusal.all);
@@ -293,7 +308,10 @@ impl Judge<'_> {
             .into_iter()
             .map(|at| {
                 let commitment = self.vault.frame(at)?.commitment.ok_or_else(|| {
-                    Error::new(ErrorKind::Corrupt, format!("cite the original at {at}: its frame has no commitment"))
+                    Error::new(
+                        ErrorKind::Corrupt,
+                        format!("cite the original at {at}: its frame has no commitment"),
+                    )
                 })?;
                 Ok(OriginalRef { at, commitment })
             })
@@ -321,4 +339,3 @@ impl Judge<'_> {
         }
     }
 }
-

@@ -34,7 +34,10 @@ pub(crate) struct Insight {
 
 impl std::fmt::Debug for Insight {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Insight").field("session", &self.view.session).field("cut", &self.cut).finish_non_exhaustive()
+        f.debug_struct("Insight")
+            .field("session", &self.view.session)
+            .field("cut", &self.cut)
+            .finish_non_exhaustive()
     }
 }
 
@@ -95,7 +98,12 @@ impl Insight {
             self.summaries_of(summaries).flat_map(|row| row.summary.spans.iter().copied()).collect();
         let mut closure = rows.to_vec();
         closure.extend(
-            self.view.rows.iter().enumerate().filter(|(_n, row)| through.contains(&row.at)).map(|(n, _row)| n),
+            self.view
+                .rows
+                .iter()
+                .enumerate()
+                .filter(|(_n, row)| through.contains(&row.at))
+                .map(|(n, _row)| n),
         );
         closure.sort_unstable();
         closure.dedup();
@@ -186,7 +194,8 @@ impl Insight {
     }
 
     fn gate_reading(&self, n: usize, row: &SpanRow) -> Result<Reading, Unknown> {
-        let read = self.reading.spans.get(n).filter(|_read| matches!(row.sight, Sight::Seen(..))).ok_or(Unknown)?;
+        let read =
+            self.reading.spans.get(n).filter(|_read| matches!(row.sight, Sight::Seen(..))).ok_or(Unknown)?;
         Ok(Reading {
             class: read.class,
             atom: read.class == EvidentialClass::Narrative && read.read_as > read.class,
@@ -206,6 +215,7 @@ fn presence(vault: &Vault, row: &SpanRow) -> Result<Presence, Unknown> {
         (Sight::Unseen(error), _) if error.kind() == ErrorKind::Corrupt => Ok(Presence::Corrupt),
         (_, Whereabouts::Corrupt) => Ok(Presence::Corrupt),
         (Sight::Seen(..), Whereabouts::Hot) => Ok(Presence::HotVerified),
+        (Sight::Seen(..), Whereabouts::Cold { .. }) => Ok(Presence::ColdVerified),
         (Sight::Seen(..) | Sight::Meta | Sight::Unseen(_), _) => Err(Unknown),
     }
 }

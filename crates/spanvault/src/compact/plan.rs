@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use spanvault_gate::{CompactionRequest, ClockTrust, Decision, Refusal, StoreState, SummaryView, VaultState, decide_compaction};
+use spanvault_gate::{
+    ClockTrust, CompactionRequest, Decision, Refusal, StoreState, SummaryView, VaultState, decide_compaction,
+};
 use spanvault_types::{Mode, Position};
 
 use super::CompactionOptions;
@@ -134,8 +136,11 @@ impl Insight {
             matches!(reason.kind(), OpenObligation | UnabsorbedNegative | DanglingReference)
         });
         let marks = self.marks.get(n).filter(|_marks| is_open);
-        let live =
-            marks.into_iter().flatten().map(|mark| crate::liveness::reason(&self.view, mark.clone())).collect();
+        let live = marks
+            .into_iter()
+            .flatten()
+            .map(|mark| crate::liveness::reason(&self.view, mark.clone()))
+            .collect();
         RefusedSpan { span, refusal, live, row: n }
     }
 

@@ -104,7 +104,8 @@ impl<'v> KnownRecipe<'v> {
 impl Torn {
     /// Whether `record` starts with all bytes of the torn record at the same place: then nothing of it is lost.
     pub(super) fn is_completed_by(self, vault: &Vault, record: &Record) -> bool {
-        let torn = || vault.span_at(self.span).and_then(|span| Ok(vault.store.original(span.original)?.bytes));
+        let torn =
+            || vault.span_at(self.span).and_then(|span| Ok(vault.store.original(span.original)?.bytes));
         record.index == self.index && torn().is_ok_and(|torn| record.bytes.starts_with(&torn))
     }
 }

@@ -1,0 +1,203 @@
+//! Frees the bytes of originals that nothing rests on any more, in two runs a full grace apart.
+//!
+//! A run surveys what is due, and then goes over it again in small steps under the writer lock: what is due is
+//! condemned; what has been condemned for a full grace is asked about again and removed, its tombstone durable before
+//! its bytes go; what is needed again is rescued. A dry run is the same survey and stops there. A run that meets
+//! anything that it cannot read removes nothing (I47).
+
+mod apply;
+mod judge;
+
+use std::collections::BTreeMap;
+
+use spanvault_gate::Decision;
+use spanvault_types::key::{self, Table};
+use spanvault_types::{Event, Expiry, Position, Reason, ReasonKind, WayOut};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::keepers::Keepers;
+use crate::vault::Vault;
+use judge::{Judge, Judged, Verdict};
+
+/// Whether a run acts or only says what it would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// Says what a run would do at this revision and instant; writes nothing.
+    Dry,
+    /// Acts.
+    Real,
+}
+
+/// What a run did to one original, or would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReclaimStep {
+    /// The original.
+    pub original: Position,
+    /// Its bytes.
+    pub bytes: u64,
+    /// What is done.
+    pub act: Act,
+    /// Summaries that cite it and will say *evidence expired* once it is gone.
+    pub cited_by: Vec<Position>,
+    /// Whether the context of a session still shows it verbatim: a tombstone will stand in its place.
+    pub is_shown: bool,
+}
+
+/// What a run does to an original that is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// Nothing rests on it: its grace begins.
+    Condemn,
+    /// Its bytes go.
+    Reclaim,
+    /// It was condemned, and is needed again.
+    Rescue {
+        /// Why.
+        reasons: Vec<Reason>,
+    },
+    /// Something rests on it, or its grace is not over.
+    Refuse {
+        /// Why.
+        reasons: Vec<Reason>,
+    },
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReclaimReport {
+    /// Originals whose retention has ended and whose bytes are there.
+    pub due: u64,
+    /// Those that were condemned now.
+    pub condemned: u64,
+    /// Those that had been condemned and are needed again.
+    pub rescued: u64,
+    /// Those whose bytes are gone now.
+    pub reclaimed: u64,
+    /// Those that something rests on, or whose grace is not over.
+    pub refused: u64,
+    /// How many were refused for each reason.
+    pub reasons: BTreeMap<ReasonKind, u64>,
+    /// Bytes that the file system got back.
+    pub bytes_freed: u64,
+    /// The earliest instant at which another run could do more, if time alone can bring that.
+    pub next_at: Option<spanvault_types::StoreTime>,
+}
+
+impl Vault {
+    /// Condemns what is due, and removes what has been condemned for a full grace and is still not needed.
+    ///
+    /// `told` gets every step; after a dry run nothing has changed.
+    ///
+    /// # Errors
+    /// `Corrupt` where a record of the log cannot be read: nothing was removed, because that record may be a reason
+    /// to keep. What the disk says; what was done before the error is in the log.
+    pub fn reclaim(&self, run: Run, told: &mut dyn FnMut(&ReclaimStep)) -> Result<ReclaimReport> {
+        let mut report = ReclaimReport::default();
+        let due = self.survey()?;
+        if run == Run::Dry {
+            let mut judge = Judge::new(self, Keepers::load(self)?);
+            for original in due {
+                if let Some(judged) = judge.judge(original)? {
+                    told(&judged.step());
+                    report.add(&judged);
+                }
+            }
+            return Ok(report);
+        }
+        apply::apply(self, &due, told, &mut report)?;
+        Ok(report)
+    }
+
+    /// The originals whose retention has ended and whose bytes are there, oldest first.
+    ///
+    /// Being listed is no permission: see [`spanvault_gate::decide_removal`].
+    fn survey(&self) -> Result<Vec<Position>> {
+        let keepers = Keepers::load(self)?;
+        let mut due = Vec::new();
+        if !keepers.gives_expiry() {
+            return Ok(due);
+        }
+        let now = self.now();
+        for frame in self.store.frames(Position::ZERO.next()) {
+            let frame = frame.map_err(|error| {
+                Error::from(error)
+                    .with_hint("nothing was removed: a record that cannot be read may be a reason to keep")
+            })?;
+            let Event::SpanRecorded(span) = &frame.event else { continue };
+            if span.original != frame.at || !keepers.retention_of(frame.at, span).is_past(now) {
+                continue;
+            }
+            let occurrences = self.occurrences(frame.at)?;
+            let retention = occurrences
+                .iter()
+                .map(|(at, span)| keepers.retention_of(*at, span))
+                .max()
+                .unwrap_or(Expiry::Never);
+            if retention.is_past(now) && self.store.whereabouts(frame.at).is_retrievable() {
+                due.push(frame.at);
+            }
+        }
+        Ok(due)
+    }
+
+    /// How far the removal of an original has come, as the log tells it.
+    pub(crate) fn stage(&self, original: Position) -> Result<spanvault_gate::Stage> {
+        use spanvault_gate::Stage;
+        let Some(last) = self.positions(&key::key(Table::Fate, &[original]))?.last().copied() else {
+            return Ok(Stage::Kept);
+        };
+        match self.frame(last)?.event {
+            Event::Condemned(condemned) => Ok(Stage::Condemned { since: condemned.at }),
+            Event::Rescued(_) => Ok(Stage::Kept),
+            Event::Reclaimed(_) => Ok(Stage::Gone),
+            other => Err(Error::new(
+                ErrorKind::Corrupt,
+                format!(
+                    "read the fate of original {original}: the log has schema {} at {last}",
+                    other.schema()
+                ),
+            )),
+        }
+    }
+}
+
+impl ReclaimReport {
+    fn add(&mut self, judged: &Judged) {
+        self.due += 1;
+        let refusal = match &judged.verdict {
+            Verdict::Condemn => {
+                self.condemned += 1;
+                None
+            }
+            Verdict::Remove(_) => {
+                self.reclaimed += 1;
+                None
+            }
+            Verdict::Rescue(refusal) => {
+                self.rescued += 1;
+                Some(refusal)
+            }
+            Verdict::Refuse(refusal) => {
+                self.refused += 1;
+                Some(refusal)
+            }
+        };
+        for kind in refusal.into_iter().flat_map(spanvault_gate::Refusal::kinds) {
+            *self.reasons.entry(kind).or_default() += 1;
+        }
+        let waits = refusal.into_iter().flat_map(|refusal| refusal.ways_out()).filter_map(|way| match way {
+            WayOut::Wait { until } => until.instant(),
+            _other => None,
+        });
+        let after_grace = matches!(judged.verdict, Verdict::Condemn).then_some(judged.grace_ends).flatten();
+        self.next_at = self.next_at.into_iter().chain(waits).chain(after_grace).min();
+    }
+}
+
+/// The decision of the gate, without what it was permitted on.
+fn refusal_of<T>(decision: Decision<T>) -> Option<spanvault_gate::Refusal> {
+    match decision {
+        Decision::Permit(_) => None,
+        Decision::Refuse(refusal) => Some(refusal),
+    }
+}
