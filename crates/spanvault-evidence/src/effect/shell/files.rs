@@ -18,7 +18,14 @@ pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg], input: &Input) 
                 None => reader.change_directory(Some(&Arg::certain("-"))),
             }
         }
-        "cp" | "mv" | "ln" | "install" | "gcp" | "gmv" => copy(reader, args, name.ends_with("mv")),
+        "install" if args.iter().any(|arg| arg.text == "-d" || arg.text == "--directory") => {
+            for part in Options::new(args, &["-m", "-o", "-g"]) {
+                if let Part::Operand(operand) = part {
+                    reader.write(operand);
+                }
+            }
+        }
+        "cp" | "mv" | "ln" | "install" | "gcp" | "gmv" => copy(reader, args, name),
         "find" | "gfind" => return Some(find(reader, args)),
         "fd" | "fdfind" => return Some(fd(reader, args)),
         "sed" | "gsed" => sed::run(reader, args),
@@ -30,7 +37,6 @@ pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg], input: &Input) 
             compress(reader, args);
         }
         "unzip" => unzip(reader, args),
-        "uniq" => uniq(reader, args),
         "read" | "mapfile" | "readarray" => {
             args.iter()
                 .filter(|arg| !arg.text.starts_with('-'))
@@ -138,9 +144,10 @@ fn search(reader: &mut Reader, args: &[Arg]) -> Input {
     if gives_names { names_under(reader, roots.into_iter()) } else { Input::Stream }
 }
 
-/// `cp SOURCE… TARGET`, and `mv`, which also takes the sources away.
-fn copy(reader: &mut Reader, args: &[Arg], takes_away: bool) {
+/// `cp SOURCE… TARGET`; `mv`, which also takes the sources away; `ln SOURCE`, which has a target of its own.
+fn copy(reader: &mut Reader, args: &[Arg], name: &str) {
     const VALUES: &[&str] = &["-t", "--target-directory", "-S", "--suffix", "-m", "-o", "-g"];
+    let takes_away = name.ends_with("mv");
     let mut operands: Vec<&Arg> = Vec::new();
     let mut target: Option<Arg> = None;
     for part in Options::new(args, VALUES) {
@@ -149,6 +156,9 @@ fn copy(reader: &mut Reader, args: &[Arg], takes_away: bool) {
             Part::Option(..) => {}
             Part::Operand(operand) => operands.push(operand),
         }
+    }
+    if let ("ln", [_], None) = (name, operands.as_slice(), &target) {
+        target = Some(Arg::certain("."));
     }
     let into_directory = target.is_some() || operands.len() > 2;
     let target = match target {
@@ -293,10 +303,10 @@ fn awk_acts(program: &str) -> bool {
         }
         escaped = c == '\\' && !escaped;
     }
-    let statements = bare.split([';', '{', '}', '\n']);
-    let writes = statements.into_iter().any(|statement| {
-        let print = statement.trim_start();
-        print.starts_with("print") && (print.contains('>') || print.replace("||", "").contains('|'))
+    let writes = bare.split([';', '{', '}', '\n']).any(|print| {
+        print
+            .split_once("print")
+            .is_some_and(|(_, print)| print.contains('>') || print.replace("||", "").contains('|'))
     });
     writes
         || bare.contains("system")
@@ -395,20 +405,6 @@ fn unzip(reader: &mut Reader, args: &[Arg]) {
     }
     if !looks {
         reader.write(&target.unwrap_or_else(|| Arg::certain(".")));
-    }
-}
-
-/// `uniq INPUT OUTPUT`: the second operand is written.
-fn uniq(reader: &mut Reader, args: &[Arg]) {
-    let mut operands = Options::new(args, &["-f", "-s", "-w"]).filter_map(|part| match part {
-        Part::Operand(operand) => Some(operand),
-        Part::Option(..) => None,
-    });
-    if let Some(input) = operands.next() {
-        reader.touch(&input.text);
-    }
-    if let Some(output) = operands.next() {
-        reader.write(output);
     }
 }
 

@@ -224,6 +224,10 @@ impl Git<'_> {
             }
             "clone" => self.clone_repository(),
             "format-patch" => self.format_patch(),
+            "init" => {
+                let directory = self.operands(&["-b", "--initial-branch", "--template"]).first().cloned();
+                self.write(&directory.unwrap_or_else(|| Arg::certain(".git")));
+            }
             // These print what there is, unless they are given something to change.
             "branch" | "tag" | "remote" | "config" | "stash" | "worktree" | "notes" | "reflog"
             | "symbolic-ref" | "submodule" | "bisect" | "bundle" | "sparse-checkout"
@@ -249,7 +253,17 @@ impl Git<'_> {
                 }
                 self.write_state();
             }
+            "config" if self.has(&["--global"]) => self.reader.write(&Arg::certain("~/.gitconfig")),
+            "config" if self.has(&["--system"]) => self.reader.write(&Arg::certain("/etc/gitconfig")),
+            "config" if self.has(&["-f", "--file"]) => return self.opaque(),
             _ if LOOKS.contains(&command) => self.look(command),
+            "add" | "stage" => {
+                for file in self.operands(&[]) {
+                    let file = self.under_root(&file);
+                    self.reader.touch(&file.text);
+                }
+                self.write_state();
+            }
             _ if KEEPS_TREE.contains(&command) => self.write_state(),
             _ if CHANGES_TREE.contains(&command) => self.write_tree(),
             _ => return self.opaque(),

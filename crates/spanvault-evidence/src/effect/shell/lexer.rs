@@ -403,8 +403,13 @@ impl<'a> Lexer<'a> {
     /// `(…)` of `$(…)`, `<(…)` or `>(…)`: the script in it runs.
     fn substitution(&mut self, word: &mut WordBuilder) -> Result<(), Unreadable> {
         let end = end_of_parens(self.text, self.at + 1).ok_or(Unreadable)?;
-        word.word.scripts.push(self.text.get(self.at + 1..end - 1).unwrap_or_default().to_owned());
-        word.unknown("$(…)");
+        match self.text.get(self.at + 1..end - 1).unwrap_or_default() {
+            "pwd" => word.variable("PWD", true),
+            script => {
+                word.word.scripts.push(script.to_owned());
+                word.unknown("$(…)");
+            }
+        }
         self.at = end;
         Ok(())
     }

@@ -19,6 +19,10 @@ enum Deed {
     Says,
     /// Writes every operand.
     Writes,
+    /// Reads its first operand and writes its second.
+    Second,
+    /// Looks where it has no operand, and acts outside where it has one.
+    Bare,
     /// A check that only reads.
     Lints,
     /// A test or a build: runs code.
@@ -140,53 +144,59 @@ impl LongRule {
     fn apply(&self, reader: &mut Reader, args: &[Arg]) {
         let mut deed = self.does;
         let mut operands: Vec<&Arg> = Vec::new();
-        let mut at = 0;
-        let mut ended = false;
-        while let Some(arg) = args.get(at) {
-            at += 1;
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
             let text = arg.text.as_str();
-            if ended || !text.starts_with('-') || text == "-" {
+            if text == "--" {
+                operands.extend(rest);
+                break;
+            }
+            if !text.starts_with('-') || text == "-" {
                 operands.push(arg);
                 continue;
             }
-            if text == "--" {
-                ended = true;
-                continue;
-            }
-            let (name, attached) = match text.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (text, None),
-            };
-            let short = text.get(..2).unwrap_or(text);
-            let (meaning, value) = match self.options.get(name) {
-                Some(Meaning::Does(does)) => (Meaning::Does(*does), None),
-                Some(meaning) => {
-                    let value = attached.map(|value| Arg { text: value.to_owned(), ..arg.clone() });
-                    let value = value.or_else(|| {
-                        at += 1;
-                        args.get(at - 1).cloned()
-                    });
-                    (*meaning, value)
-                }
-                // `-ofile`: a short option and its value in one word.
-                None if !text.starts_with("--") => match self.options.get(short) {
-                    Some(meaning) => {
-                        let value = Arg { text: text.get(2..).unwrap_or_default().to_owned(), ..arg.clone() };
-                        (*meaning, Some(value))
+            for (meaning, attached) in self.meanings(text) {
+                let value = || attached.map(|value| Arg { text: value.to_owned(), ..arg.clone() });
+                match meaning {
+                    Meaning::Does(does) => deed = does,
+                    Meaning::Value | Meaning::Output | Meaning::Input => {
+                        match (meaning, value().or_else(|| rest.next().cloned())) {
+                            (Meaning::Output, Some(file)) => reader.write(&file),
+                            (Meaning::Output, None) => reader.tally.hide(),
+                            (Meaning::Input, Some(file)) => reader.touch(&file.text),
+                            _ => {}
+                        }
                     }
-                    None => continue,
-                },
-                None => continue,
-            };
-            match (meaning, value) {
-                (Meaning::Output, Some(file)) => reader.write(&file),
-                (Meaning::Output, None) => reader.tally.hide(),
-                (Meaning::Input, Some(file)) => reader.touch(&file.text),
-                (Meaning::Input | Meaning::Value, _) => {}
-                (Meaning::Does(does), _) => deed = does,
+                }
             }
         }
         act(reader, deed, operands.get(self.skip.min(operands.len())..).unwrap_or_default());
+    }
+
+    /// What an option word means, with the value that stands in the same word: `--output=f`, `-of`, `-uo`.
+    fn meanings<'a>(&self, text: &'a str) -> Vec<(Meaning, Option<&'a str>)> {
+        let (name, attached) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        if let Some(meaning) = self.options.get(name) {
+            return vec![(*meaning, attached)];
+        }
+        // A command that has long options behind one dash does not bundle short ones.
+        let bundles = !self.options.keys().any(|name| name.len() > 2 && !name.starts_with("--"));
+        if text.starts_with("--") || !bundles {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for (at, letter) in text.char_indices().skip(1) {
+            match self.options.get(&format!("-{letter}")) {
+                Some(Meaning::Does(does)) => found.push((Meaning::Does(*does), None)),
+                Some(meaning) => {
+                    let value = text.get(at + letter.len_utf8()..).filter(|value| !value.is_empty());
+                    found.push((*meaning, value));
+                    break;
+                }
+                None => {}
+            }
+        }
+        found
     }
 }
 
@@ -203,6 +213,15 @@ fn act(reader: &mut Reader, deed: Deed, operands: &[&Arg]) {
             }
         }
         Deed::Writes => operands.iter().for_each(|arg| reader.write(arg)),
+        Deed::Second => {
+            if let Some(first) = operands.first() {
+                reader.touch(&first.text);
+            }
+            if let Some(second) = operands.get(1) {
+                reader.write(second);
+            }
+        }
+        Deed::Bare if operands.is_empty() => {}
         Deed::Tests => {
             operands.iter().filter(|arg| arg.text.contains('/')).for_each(|arg| reader.touch(&arg.text));
             reader.tally.test();
@@ -219,7 +238,7 @@ fn act(reader: &mut Reader, deed: Deed, operands: &[&Arg]) {
                 reader.tally.hide();
             }
         }
-        Deed::External => reader.tally.act_outside(),
+        Deed::Bare | Deed::External => reader.tally.act_outside(),
         Deed::Opaque => reader.tally.hide(),
     }
 }

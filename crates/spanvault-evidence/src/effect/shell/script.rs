@@ -500,7 +500,7 @@ impl Reader {
     /// The arguments that a word stands for: one for each value that its variables and braces can have.
     fn expand(&self, word: &Word) -> Vec<Arg> {
         let mut expansion = Expansion::default();
-        for (index, piece) in word.pieces.iter().enumerate() {
+        for piece in &word.pieces {
             match piece {
                 Piece::Quoted(text) => expansion.text(text),
                 Piece::Bare(text) => {
@@ -518,8 +518,8 @@ impl Reader {
                         expansion.unknown(&format!("${name}"));
                     }
                     (_, Some(values)) => expansion.values(values, &format!("${name}")),
-                    ("HOME", None) if index == 0 => expansion.text("~"),
-                    ("PWD", None) if index == 0 && self.directory != Directory::Lost => {
+                    ("HOME", None) if expansion.is_empty() => expansion.text("~"),
+                    ("PWD", None) if expansion.is_empty() && self.directory != Directory::Lost => {
                         expansion.text(&self.path(".").unwrap_or_default());
                     }
                     _ => expansion.unknown(&format!("${name}")),
@@ -543,6 +543,11 @@ impl Default for Expansion {
 }
 
 impl Expansion {
+    /// Whether nothing was read yet but quote characters.
+    fn is_empty(&self) -> bool {
+        self.args.iter().all(|arg| arg.text.is_empty())
+    }
+
     fn text(&mut self, text: &str) {
         for arg in &mut self.args {
             arg.text.push_str(text);

@@ -35,7 +35,7 @@ fn looking_is_reading() {
             "if [ -f x ]; then cat x; else echo none; fi",
             "case $x in a|b) echo 1;; *) echo 2;; esac",
             "git log --oneline | head -5 2>/dev/null",
-            "sed -n '1,20p' f; awk '{print $1}' f",
+            "sed -n '1,20p' f; awk '{print $1}' f; awk '$3 > 5 {print}' f",
             "curl -s https://x.y/z | jq .",
             "gh pr view 3 --json title",
             "(cd /x && ls) | sort",
@@ -91,6 +91,13 @@ fn every_written_path_is_named() {
     assert_writes("if true; then echo a; fi > out", &["out"]);
     assert_writes("env A=1 nohup touch x &", &["x"]);
     assert_writes("ls && { rm x || true; }", &["x"]);
+    assert_writes("sort -uo out in", &["out"]);
+    assert_writes("xxd -r a.hex a.bin", &["a.bin"]);
+    assert_writes("install -d /opt/a /opt/b", &["/opt/a", "/opt/b"]);
+    assert_writes("ln -s /opt/tool-1.2", &["tool-1.2"]);
+    assert_writes("git config --global user.name x", &["~/.gitconfig"]);
+    assert_writes("cd /w && touch \"$(pwd)/x\" \"$HOME/y\"", &["/w/x", "~/y"]);
+    assert_writes("touch a{1,2}b{3,4}", &["a1b3", "a1b4", "a2b3", "a2b4"]);
 }
 
 #[test]
@@ -139,6 +146,7 @@ fn what_cannot_be_seen_through_is_opaque() {
             "node -e 'x'",
             "awk '{print > $1}' f",
             "awk '{system($1)}' f",
+            "awk '$3 > 5 { if (x) print $1 > \"f\" }' f",
             "sed 's/a/b/e' f",
             "source ./env.sh",
             "make deploy",
