@@ -167,17 +167,21 @@ impl Store {
             options,
             clock,
         };
-        store.recall_suspicion();
+        store.recall_clock();
         store
     }
 
-    /// A clock that was found suspect in this boot stays so until somebody confirms it (I39).
-    fn recall_suspicion(&self) {
+    /// A clock that was found suspect in this boot stays so until somebody confirms it (I39), and time that somebody
+    /// credited stays credited, also where nothing was committed after that.
+    fn recall_clock(&self) {
         let Ok(Some((_key, at))) = self.scan_last(&key::key(Table::Clock, &[])) else { return };
-        if let Ok(frame) = self.frame(at)
-            && let Event::ClockSuspected(suspected) = frame.event
-        {
-            self.clock.recall(&suspected);
+        let Ok(frame) = self.frame(at) else { return };
+        match frame.event {
+            Event::ClockSuspected(suspected) => self.clock.recall(&suspected),
+            Event::ClockConfirmed(confirmed) if confirmed.after > self.clock.now() => {
+                self.clock.confirm(confirmed.after);
+            }
+            _other => {}
         }
     }
 }

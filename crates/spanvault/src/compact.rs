@@ -279,7 +279,7 @@ impl Session<'_> {
                 *reasons.entry(kind).or_default() += 1;
             }
         }
-        let tokens_before = plan.insight.tokens_in_context();
+        let tokens_before = plan.insight.view.tokens_in_context();
         let freed: u64 = outcome.replaced_tokens;
         let added: u64 = outcome.summaries.iter().map(|summary| summary.tokens).sum();
         CompactionReport {

@@ -9,14 +9,18 @@
 pub mod ask;
 
 mod asking;
+mod auto_compact;
+mod capacity;
 mod catalog;
 mod checkpoint;
 mod classes;
+mod clock;
 mod compact;
 mod context;
 mod demand;
 mod draft;
 mod error;
+mod health;
 mod hold;
 mod ids;
 mod index;
@@ -41,6 +45,8 @@ mod tier;
 mod vault;
 mod view;
 
+pub use auto_compact::AutoCompaction;
+pub use capacity::{Amount, Capacity, KeptBy, Relief, Stats};
 pub use checkpoint::CheckpointMade;
 pub use compact::{
     BuiltIn, CompactionOptions, CompactionPlan, CompactionReport, Expiring, Keep, Over, PlannedRange,
@@ -50,6 +56,7 @@ pub use context::ContextItem;
 pub use demand::{Declared, DemandInfo, NeededUntil, ScopeName, Unsatisfiable};
 pub use draft::{Receipt, SpanDraft};
 pub use error::{Error, ErrorKind, Result};
+pub use health::Health;
 pub use hold::{Held, HoldInfo};
 pub use ids::{CheckpointId, DemandId, HASH_DIGITS_MIN, HoldId, Name, SpanId, SummaryId};
 pub use ingest::{IngestOptions, IngestReport, QuarantinedRecord};

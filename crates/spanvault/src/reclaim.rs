@@ -104,6 +104,7 @@ impl Vault {
             }
             return Ok(report);
         }
+        self.note_suspicion()?;
         apply::apply(self, &due, told, &mut report)?;
         Ok(report)
     }

@@ -1,6 +1,6 @@
 //! The vault that people open.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use spanvault_index::Index;
@@ -34,6 +34,7 @@ use crate::session::Session;
 pub struct Vault {
     pub(crate) store: Store,
     pub(crate) options: Options,
+    pub(crate) dir: PathBuf,
     pub(crate) index: Mutex<Option<Box<dyn Index>>>,
     /// Held by whoever extends a source, so that two runs over one file cannot interleave.
     pub(crate) ingesting: Mutex<()>,
@@ -57,6 +58,7 @@ impl Vault {
     pub fn open_with(dir: impl AsRef<Path>, options: Options) -> Result<Self> {
         let vault = Self::assemble(dir.as_ref(), Access::Write, options)?;
         *vault.index_slot() = index::open(dir.as_ref(), &vault);
+        vault.note_suspicion()?;
         Ok(vault)
     }
 
@@ -79,7 +81,14 @@ impl Vault {
     fn assemble(dir: &Path, access: Access, options: Options) -> Result<Self> {
         let store_options = StoreOptions { segment_bytes: options.segment_bytes, ..StoreOptions::default() };
         let (store, report) = Store::open(options.env.clone(), dir, access, store_options)?;
-        Ok(Self { store, options, index: Mutex::new(None), ingesting: Mutex::new(()), report })
+        Ok(Self {
+            store,
+            options,
+            dir: dir.to_owned(),
+            index: Mutex::new(None),
+            ingesting: Mutex::new(()),
+            report,
+        })
     }
 
     /// What opening found: a torn tail that was cut, damage that is served around.

@@ -212,6 +212,16 @@ impl SessionView {
             .collect()
     }
 
+    /// Estimated tokens of the context as it stands.
+    pub(crate) fn tokens_in_context(&self) -> u64 {
+        let spans = self.rows.iter().filter(|row| row.is_conversation() && row.stands_in.is_none());
+        let summaries = self.summaries.iter().filter(|row| row.covered_by.is_none());
+        let checkpoint = self.checkpoints.last().map_or(0, |(_at, checkpoint)| checkpoint.tokens);
+        spans.map(|row| row.span.tokens).sum::<u64>()
+            + summaries.map(|row| row.summary.tokens).sum::<u64>()
+            + checkpoint
+    }
+
     /// Row number of a span.
     pub(crate) fn row_of(&self, span: Position) -> Option<usize> {
         self.rows.iter().position(|row| row.at == span)

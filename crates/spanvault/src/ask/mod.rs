@@ -38,6 +38,7 @@ mod originals;
 mod plan;
 mod query;
 mod reading;
+mod rivals;
 mod scope;
 mod seek;
 mod settle;

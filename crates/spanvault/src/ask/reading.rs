@@ -2,14 +2,12 @@
 
 use std::cell::OnceCell;
 
-use spanvault_evidence::{At, CallEffect, FateReading, pair};
+use spanvault_evidence::{At, CallEffect, FateReading, PairedCall, pair};
 use spanvault_types::{Call, Outcome, Part, PartBody, Position, SpanContent, SpanKind};
 
 use super::kinds::{PartKind, may_hold};
 use super::originals::{AskSpan, Originals, Sight, UnseenReason};
-
-/// The most unseen spans that are named for one call whose result they may hold.
-const CANDIDATES_MAX: usize = 8;
+use super::rivals::Rivals;
 
 /// Spans in source order with what can be seen of them.
 #[derive(Debug)]
@@ -133,45 +131,19 @@ impl Reading {
             })
             .map(|(at, _span, _slot)| at)
             .collect();
-        pair(&contents)
-            .into_iter()
-            .map(|paired| {
-                let candidates = self.rivals(paired.call, paired.result, &unseen);
-                let answer = match paired.result {
-                    _any if !candidates.is_empty() => CallAnswer::InDoubt(candidates),
-                    Some(at) => CallAnswer::Result { at, fate: paired.fate },
-                    None => CallAnswer::None(paired.fate),
-                };
-                ReadCall { call: paired.call, effect: paired.effect, answer }
-            })
-            .collect()
-    }
-
-    /// Those of `unseen`, spans that may hold calls and results, that could make the pairing of `call` with `result`
-    /// wrong.
-    ///
-    /// A result that names its call and follows it could only be another's if a call of the same id, or that call's
-    /// own result, stood between. Anything else rests on the whole record: a call has no result only if none is
-    /// unseen, and a pairing by order, or with a result that came early, is moved by any unseen call or result.
-    fn rivals(&self, call: At, result: Option<At>, unseen: &[usize]) -> Vec<usize> {
-        let id = self.call(call).and_then(|call| call.id.as_ref());
-        let answers_by_id = |at: At| {
-            id.is_some()
-                && at > call
-                && self.outcome(at).is_some_and(|outcome| outcome.call_id.as_ref() == id)
+        let rivals = Rivals::new(&contents, unseen);
+        let read = |paired: PairedCall| {
+            let call = (paired.call, self.call(paired.call)?);
+            let result = paired.result.and_then(|at| Some((at, self.outcome(at)?)));
+            let unseen = rivals.of(call, result);
+            let answer = match result {
+                _any if !unseen.is_empty() => CallAnswer::InDoubt(unseen),
+                Some((at, _outcome)) => CallAnswer::Result { at, fate: paired.fate },
+                None => CallAnswer::None(paired.fate),
+            };
+            Some(ReadCall { call: paired.call, effect: paired.effect, answer })
         };
-        let between = match result {
-            Some(at) if answers_by_id(at) => call.span + 1..at.span,
-            Some(_) | None => 0..usize::MAX,
-        };
-        let first = unseen.partition_point(|at| *at < between.start);
-        unseen
-            .iter()
-            .skip(first)
-            .copied()
-            .take_while(|at| between.contains(at))
-            .take(CANDIDATES_MAX)
-            .collect()
+        pair(&contents).into_iter().filter_map(read).collect()
     }
 }
 

@@ -129,16 +129,6 @@ impl Insight {
         self.marks.get(n).into_iter().flatten().filter(|mark| mark.kind == CarriedKind::Obligation)
     }
 
-    /// Estimated tokens of the context as it stands.
-    pub(super) fn tokens_in_context(&self) -> u64 {
-        let spans = self.view.rows.iter().filter(|row| row.is_conversation() && row.stands_in.is_none());
-        let summaries = self.view.summaries.iter().filter(|row| row.covered_by.is_none());
-        let checkpoint = self.view.checkpoints.last().map_or(0, |(_at, checkpoint)| checkpoint.tokens);
-        spans.map(|row| row.span.tokens).sum::<u64>()
-            + summaries.map(|row| row.summary.tokens).sum::<u64>()
-            + checkpoint
-    }
-
     /// Bytes of the originals that stand verbatim in the context.
     pub(super) fn bytes_in_context(&self) -> u64 {
         let spans = self.view.rows.iter().filter(|row| row.is_conversation() && row.stands_in.is_none());

@@ -219,6 +219,22 @@ fn a_result_that_names_its_call_is_its_result_unless_the_id_could_have_been_used
 }
 
 #[test]
+fn an_id_that_is_used_again_pairs_by_order_so_a_lost_result_before_it_makes_it_uncertain() {
+    let mut library = Library::new();
+    library.calls("1", "g", json!({})).returns("1", "first").reclaimed();
+    library
+        .calls("1", "f", json!({}))
+        .returns("1", "second")
+        .calls("1", "h", json!({}))
+        .returns("1", "third");
+    insufficient(
+        &library.ask(json!({"calls":{"tool":"f"},"get":"result"})),
+        Value::Null,
+        &[MissingReason::Reclaimed],
+    );
+}
+
+#[test]
 fn a_pairing_by_order_is_uncertain_after_anything_unseen_that_could_be_a_call_or_a_result() {
     let mut library = Library::new();
     library
