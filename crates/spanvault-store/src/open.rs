@@ -176,12 +176,12 @@ impl Store {
     fn recall_clock(&self) {
         let Ok(Some((_key, at))) = self.scan_last(&key::key(Table::Clock, &[])) else { return };
         let Ok(frame) = self.frame(at) else { return };
-        match frame.event {
-            Event::ClockSuspected(suspected) => self.clock.recall(&suspected),
-            Event::ClockConfirmed(confirmed) if confirmed.after > self.clock.now() => {
-                self.clock.confirm(confirmed.after);
-            }
-            _other => {}
+        if let Event::ClockSuspected(suspected) = frame.event {
+            self.clock.recall(&suspected);
+        } else if let Event::ClockConfirmed(confirmed) = frame.event
+            && confirmed.after > self.clock.now()
+        {
+            self.clock.confirm(confirmed.after);
         }
     }
 }

@@ -339,6 +339,17 @@ fn passes_at(reason: &Reason) -> Option<StoreTime> {
         Reason::Leased { until, .. } => horizon(until),
         Reason::NotDue { kept_until } => kept_until.instant(),
         Reason::NotCondemned { ready_at } => ready_at.and_then(Expiry::instant),
-        _needs_somebody => None,
+        Reason::NoPointer
+        | Reason::NotRetrievable { .. }
+        | Reason::Held { .. }
+        | Reason::OpenObligation { .. }
+        | Reason::UnabsorbedNegative { .. }
+        | Reason::DanglingReference { .. }
+        | Reason::DishonestSummary { .. }
+        | Reason::SummaryNotAdmitted { .. }
+        | Reason::ClockUntrusted
+        | Reason::Unreadable
+        | Reason::StorePoisoned
+        | Reason::NoSpace => None,
     }
 }

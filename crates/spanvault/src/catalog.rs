@@ -150,12 +150,14 @@ impl Vault {
     pub(crate) fn resolve(&self, name: &Name) -> Result<Subject> {
         match name {
             Name::Span(span) => {
-                let original = self.span_at(span.0).map_err(|error| match error.kind() {
-                    ErrorKind::NotFound => Error::not_found(format!("find span {span}"))
-                        .with_hint("\"spanvault spans\" lists them"),
-                    _ => error,
-                })?;
-                Ok(Subject::Span { span: span.0, original: original.original })
+                let unknown = || {
+                    Error::not_found(format!("find span {span}")).with_hint("\"spanvault spans\" lists them")
+                };
+                match self.span_at(span.0) {
+                    Ok(recorded) => Ok(Subject::Span { span: span.0, original: recorded.original }),
+                    Err(error) if error.kind() == ErrorKind::NotFound => Err(unknown()),
+                    Err(error) => Err(error),
+                }
             }
             Name::Summary(summary) => match self.summary_at(summary.0) {
                 Ok(_summary) => Ok(Subject::Summary(summary.0)),
@@ -180,12 +182,17 @@ impl Vault {
 
     /// The subject whose bytes the frame at `at` carries.
     pub(crate) fn subject_at(&self, at: Position) -> Result<Subject> {
-        match self.frame(at)?.event {
-            Event::SpanRecorded(span) => Ok(Subject::Span { span: at, original: span.original }),
-            Event::Summarised(_) => Ok(Subject::Summary(at)),
-            Event::Checkpointed(_) => Ok(Subject::Checkpoint(at)),
-            _gap => Ok(Subject::Gap(at)),
+        let event = self.frame(at)?.event;
+        if let Event::SpanRecorded(span) = event {
+            return Ok(Subject::Span { span: at, original: span.original });
         }
+        if matches!(event, Event::Summarised(_)) {
+            return Ok(Subject::Summary(at));
+        }
+        if matches!(event, Event::Checkpointed(_)) {
+            return Ok(Subject::Checkpoint(at));
+        }
+        Ok(Subject::Gap(at))
     }
 
     fn complete_hash(&self, digits: &str) -> Result<ContentHash> {
@@ -220,10 +227,8 @@ impl Vault {
         if let Some(hash) = self.frame(at)?.hash {
             return Ok(Some(hash));
         }
-        match self.store.whereabouts(at) {
-            Whereabouts::Reclaimed { tombstone } => Ok(self.frame(tombstone)?.hash),
-            _here => Ok(None),
-        }
+        let Whereabouts::Reclaimed { tombstone } = self.store.whereabouts(at) else { return Ok(None) };
+        Ok(self.frame(tombstone)?.hash)
     }
 
     /// All spans that have this original, the one in its own frame first.

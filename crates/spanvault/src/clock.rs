@@ -2,7 +2,7 @@
 
 use spanvault_env::ClockState;
 use spanvault_types::key::{self, Table};
-use spanvault_types::{Actor, ClockConfirmed, ClockSuspected, Event, Position, StoreTime};
+use spanvault_types::{Actor, ClockConfirmed, ClockSuspected, Event, StoreTime};
 
 use crate::demand::require_reason;
 use crate::error::{Error, Result};

@@ -231,7 +231,7 @@ impl Session<'_> {
     ) -> Result<SummaryMade> {
         let mut given = Given { text: Some(text.into()) };
         let drafts = SummaryDraft::write_all(&plan.insight, std::slice::from_ref(range), &mut given)?;
-        let mut outcome = self.commit(plan, drafts, commit::Refusals::OfDrafts)?;
+        let mut outcome = self.commit(plan, &drafts, commit::Refusals::OfDrafts)?;
         outcome.summaries.pop().ok_or_else(|| {
             let reasons = outcome.preserved.first().map_or(&[][..], |preserved| &preserved.reasons);
             let kinds: Vec<&str> = reasons.iter().map(|reason| reason.kind().as_str()).collect();
@@ -253,7 +253,7 @@ impl Session<'_> {
     ) -> Result<CompactionReport> {
         let plan = self.plan_with(options)?;
         let drafts = SummaryDraft::write_all(&plan.insight, &plan.ranges, summarizer)?;
-        let outcome = self.commit(&plan, drafts, commit::Refusals::All)?;
+        let outcome = self.commit(&plan, &drafts, commit::Refusals::All)?;
         Ok(self.report(&plan, outcome))
     }
 

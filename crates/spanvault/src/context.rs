@@ -112,9 +112,9 @@ impl Session<'_> {
         }
         if expired > 0 {
             let total = summary.citations.len();
-            text.push_str(&format!(
-                "\nevidence expired: {expired} of {total} originals are gone; what this text does not say cannot be checked"
-            ));
+            let note = format!("\nevidence expired: {expired} of {total} originals are gone; ");
+            text.push_str(&note);
+            text.push_str("what this text does not say cannot be checked");
         }
         Ok(ContextItem::Summary {
             summary: SummaryId(at),
@@ -169,7 +169,7 @@ pub(crate) fn words_of(content: &SpanContent) -> String {
         }
         match &part.body {
             PartBody::Text(words) | PartBody::Summary(words) | PartBody::Thinking(words) => {
-                text.push_str(words)
+                text.push_str(words);
             }
             PartBody::Call(call) => {
                 text.push_str(&call.tool);

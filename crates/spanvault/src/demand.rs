@@ -231,10 +231,11 @@ impl Vault {
         let mut condemned = Vec::new();
         let mut lost = Vec::new();
         for original in originals {
-            match self.store.whereabouts(*original) {
-                Whereabouts::Condemned { .. } => condemned.push(*original),
-                whereabouts if whereabouts.is_retrievable() => {}
-                whereabouts => lost.push((*original, whereabouts)),
+            let whereabouts = self.store.whereabouts(*original);
+            if matches!(whereabouts, Whereabouts::Condemned { .. }) {
+                condemned.push(*original);
+            } else if !whereabouts.is_retrievable() {
+                lost.push((*original, whereabouts));
             }
         }
         (condemned, lost)

@@ -27,32 +27,33 @@ impl SpanDraft {
 
     /// A tool call without an id; its result is the next [`SpanDraft::tool_result`] of an unanswered call.
     pub fn tool_call(tool: impl Into<String>, args: Value) -> Self {
-        Self::call(None, tool.into(), args)
+        Self::call(None, &tool.into(), args)
     }
 
     /// A tool call with the id that its result will name.
     pub fn tool_call_with_id(id: impl Into<String>, tool: impl Into<String>, args: Value) -> Self {
-        Self::call(Some(id.into()), tool.into(), args)
+        Self::call(Some(&id.into()), &tool.into(), args)
     }
 
-    fn call(id: Option<String>, tool: String, args: Value) -> Self {
-        Self::of(&json!({
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": id, "name": tool, "input": args}],
-        }))
+    fn call(id: Option<&str>, tool: &str, args: Value) -> Self {
+        let mut block = json!({"type": "tool_use", "id": id, "name": tool});
+        if let Some(fields) = block.as_object_mut() {
+            fields.insert("input".to_owned(), args);
+        }
+        Self::of(&json!({"role": "assistant", "content": [block]}))
     }
 
     /// A tool's answer to the call with this id; the empty id answers the oldest open call.
     pub fn tool_result(call_id: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::result(call_id.into(), text.into(), false)
+        Self::result(&call_id.into(), &text.into(), false)
     }
 
     /// A tool's failure.
     pub fn tool_error(call_id: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::result(call_id.into(), text.into(), true)
+        Self::result(&call_id.into(), &text.into(), true)
     }
 
-    fn result(call_id: String, text: String, is_error: bool) -> Self {
+    fn result(call_id: &str, text: &str, is_error: bool) -> Self {
         let id = (!call_id.is_empty()).then_some(call_id);
         Self::of(&json!({
             "role": "user",

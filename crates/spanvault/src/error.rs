@@ -149,6 +149,7 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
         let made = |kind| Self::new(kind, message.clone());
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the store's errors may grow; what is new is internal")]
         let mut made = match &error {
             StoreError::Busy { pid, .. } => {
                 let mut busy = made(ErrorKind::Unavailable)

@@ -142,15 +142,11 @@ fn catch_up(index: &dyn Index, vault: &Vault) -> std::result::Result<u64, IndexE
 /// The clean close that ends the log, if one does.
 fn last_close(vault: &Vault) -> Option<IndexClosed> {
     let before_commit = vault.revision().get().checked_sub(1)?;
-    match vault.store.frame(Position::new(before_commit)).ok()?.event {
-        Event::IndexClosed(closed) => Some(closed),
-        _other => None,
-    }
+    let event = vault.store.frame(Position::new(before_commit)).ok()?.event;
+    if let Event::IndexClosed(closed) = event { Some(closed) } else { None }
 }
 
 fn commit_at(vault: &Vault, at: Position) -> Option<Commit> {
-    match vault.store.frame(at).ok()?.event {
-        Event::Commit(commit) => Some(commit),
-        _other => None,
-    }
+    let event = vault.store.frame(at).ok()?.event;
+    if let Event::Commit(commit) = event { Some(commit) } else { None }
 }

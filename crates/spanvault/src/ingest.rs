@@ -109,11 +109,13 @@ fn importer_for(path: &Path, file: &dyn DiskFile, options: &IngestOptions) -> Re
                 .with_source(error)
         });
     }
-    spanvault_import::detect(&head_of(path, file)?).map_err(|error| match error {
-        ImportError::EmptySource => empty(path),
-        other => Error::invalid(format!("ingest {}: its content is of no known format", path.display()))
+    spanvault_import::detect(&head_of(path, file)?).map_err(|error| {
+        if matches!(error, ImportError::EmptySource) {
+            return empty(path);
+        }
+        Error::invalid(format!("ingest {}: its content is of no known format", path.display()))
             .with_hint(format!("nothing was recorded; name the format with --format; {}", known()))
-            .with_source(other),
+            .with_source(error)
     })
 }
 
@@ -132,15 +134,14 @@ fn empty(path: &Path) -> Error {
 
 fn unreadable(path: &Path, source: io::Error) -> Error {
     let message = format!("read {}", path.display());
-    match source.kind() {
-        io::ErrorKind::NotFound => {
-            Error::not_found(format!("{message}: there is no such file")).with_source(source)
-        }
-        io::ErrorKind::PermissionDenied => {
-            Error::invalid(format!("{message}: permission denied")).with_source(source)
-        }
-        _ => Error::internal(message).with_source(source),
-    }
+    let error = if source.kind() == io::ErrorKind::NotFound {
+        Error::not_found(format!("{message}: there is no such file"))
+    } else if source.kind() == io::ErrorKind::PermissionDenied {
+        Error::invalid(format!("{message}: permission denied"))
+    } else {
+        Error::internal(message)
+    };
+    error.with_source(source)
 }
 
 fn import_failed(path: &Path, error: ImportError) -> Error {

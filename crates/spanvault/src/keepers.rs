@@ -67,25 +67,26 @@ impl Keepers {
         let mut keepers = Self::default();
         for at in vault.positions(&key::key(Table::Rule, &[]))? {
             keepers.policy = at;
-            match vault.frame(at)?.event {
-                Event::RetentionSet(rule) => keepers.rules.push((at, rule)),
-                Event::AssumptionSet(assumption) => keepers.assumption = Some(assumption),
-                other => return Err(mislaid(at, &other)),
+            let event = vault.frame(at)?.event;
+            if let Event::RetentionSet(rule) = event {
+                keepers.rules.push((at, rule));
+            } else if let Event::AssumptionSet(assumption) = event {
+                keepers.assumption = Some(assumption);
+            } else {
+                return Err(mislaid(at, &event));
             }
         }
         for at in vault.positions(&key::key(Table::Demand, &[]))? {
             let is_over = !vault.positions(&key::key(Table::DemandEnd, &[at]))?.is_empty();
-            match vault.frame(at)?.event {
-                Event::DemandDeclared(what) => keepers.demands.push(Standing { at, what, is_over }),
-                other => return Err(mislaid(at, &other)),
-            }
+            let event = vault.frame(at)?.event;
+            let Event::DemandDeclared(what) = event else { return Err(mislaid(at, &event)) };
+            keepers.demands.push(Standing { at, what, is_over });
         }
         for at in vault.positions(&key::key(Table::Hold, &[]))? {
             let is_over = !vault.positions(&key::key(Table::HoldEnd, &[at]))?.is_empty();
-            match vault.frame(at)?.event {
-                Event::HoldPlaced(what) => keepers.holds.push(Standing { at, what, is_over }),
-                other => return Err(mislaid(at, &other)),
-            }
+            let event = vault.frame(at)?.event;
+            let Event::HoldPlaced(what) = event else { return Err(mislaid(at, &event)) };
+            keepers.holds.push(Standing { at, what, is_over });
         }
         Ok(keepers)
     }
@@ -112,7 +113,8 @@ impl Keepers {
         let mut was_covered = false;
         for demand in &self.demands {
             let scope = &demand.what.scope;
-            if self.covers(vault, scope, &demand.what.originals, demand.at, original, occurrences, members)? {
+            if scope_covers(vault, scope, &demand.what.originals, demand.at, original, occurrences, members)?
+            {
                 was_covered = true;
                 if !demand.is_over {
                     demands.push(DemandView {
@@ -132,7 +134,7 @@ impl Keepers {
         let mut holds = Vec::new();
         for hold in self.holds.iter().filter(|hold| !hold.is_over) {
             let what = &hold.what;
-            if self.covers(vault, &what.scope, &what.originals, hold.at, original, occurrences, members)? {
+            if scope_covers(vault, &what.scope, &what.originals, hold.at, original, occurrences, members)? {
                 holds.push(hold.at);
             }
         }
@@ -199,42 +201,38 @@ impl Keepers {
             .and_then(|(_set, rule)| rule.grace)
             .unwrap_or(GRACE)
     }
+}
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a scope, where it was set, and the original with its spans"
-    )]
-    fn covers(
-        &self,
-        vault: &Vault,
-        scope: &Scope,
-        named: &[Position],
-        set_at: Position,
-        original: Position,
-        occurrences: &[(Position, SpanRecorded)],
-        members: &mut ScopeMembers,
-    ) -> Result<bool> {
-        let any = |test: &dyn Fn(&SpanRecorded) -> bool| occurrences.iter().any(|(_at, span)| test(span));
-        Ok(match scope {
-            Scope::All => true,
-            Scope::Session(session) => any(&|span| span.session == *session),
-            Scope::Class(class) => any(&|span| span.class == *class),
-            Scope::Original(named) => original == *named,
-            Scope::Span(_) | Scope::Summary(_) => named.binary_search(&original).is_ok(),
-            Scope::Tool(_) | Scope::Path(_) => {
-                if named.binary_search(&original).is_ok() {
+/// Whether a scope, set at `set_at` when it covered the originals `named`, covers this original.
+fn scope_covers(
+    vault: &Vault,
+    scope: &Scope,
+    named: &[Position],
+    set_at: Position,
+    original: Position,
+    occurrences: &[(Position, SpanRecorded)],
+    members: &mut ScopeMembers,
+) -> Result<bool> {
+    let any = |test: &dyn Fn(&SpanRecorded) -> bool| occurrences.iter().any(|(_at, span)| test(span));
+    Ok(match scope {
+        Scope::All => true,
+        Scope::Session(session) => any(&|span| span.session == *session),
+        Scope::Class(class) => any(&|span| span.class == *class),
+        Scope::Original(named) => original == *named,
+        Scope::Span(_) | Scope::Summary(_) => named.binary_search(&original).is_ok(),
+        Scope::Tool(_) | Scope::Path(_) => {
+            if named.binary_search(&original).is_ok() {
+                return Ok(true);
+            }
+            // Spans that came later are in scope if they are such calls or their results.
+            for (at, span) in occurrences.iter().filter(|(at, _span)| *at > set_at) {
+                if members.contains(vault, scope, set_at, span.session, *at)? {
                     return Ok(true);
                 }
-                // Spans that came later are in scope if they are such calls or their results.
-                for (at, span) in occurrences.iter().filter(|(at, _span)| *at > set_at) {
-                    if members.contains(vault, scope, set_at, span.session, *at)? {
-                        return Ok(true);
-                    }
-                }
-                false
             }
-        })
-    }
+            false
+        }
+    })
 }
 
 /// Which spans of a session a scope that has to be read covers; read once per session and scope.

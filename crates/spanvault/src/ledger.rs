@@ -72,10 +72,8 @@ impl Vault {
     /// The newest verdict about a span or original: a refusal, a summary that replaced it, or a tombstone.
     pub(crate) fn latest_verdict(&self, subject: Position) -> Result<Option<Position>> {
         let refused = self.positions(&key::key(Table::Refusal, &[subject]))?.last().copied();
-        let original = match self.frame(subject)?.event {
-            Event::SpanRecorded(span) => span.original,
-            _other => subject,
-        };
+        let event = self.frame(subject)?.event;
+        let original = if let Event::SpanRecorded(span) = event { span.original } else { subject };
         let mut permitted = None;
         for at in self.positions(&key::key(Table::CitedBy, &[original]))? {
             if self.summary_at(at)?.spans.binary_search(&subject).is_ok() {

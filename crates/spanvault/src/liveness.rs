@@ -6,7 +6,7 @@ use spanvault_types::{ByteRange, CarriedKind, Position, SpanRecorded};
 use crate::error::Result;
 use crate::ids::SpanId;
 use crate::vault::Vault;
-use crate::view::{OwnedText, SessionView};
+use crate::view::{OwnedText, SessionView, SpanRow};
 
 /// One thing that is open in a span, with the words that open it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct LiveReason {
 pub(crate) fn live_reasons(view: &SessionView, reading: &SessionReading) -> Vec<Vec<LiveReason>> {
     let texts = view.texts();
     let texts: Vec<SpanText<'_>> = texts.iter().map(OwnedText::as_text).collect();
-    let candidates: Vec<bool> = view.rows.iter().map(|row| row.is_conversation()).collect();
+    let candidates: Vec<bool> = view.rows.iter().map(SpanRow::is_conversation).collect();
     let kept: Vec<bool> =
         view.rows.iter().map(|row| row.is_conversation() && row.stands_in.is_none()).collect();
     let mut marks = live(reading, &texts, &candidates, &kept, &carried(view));

@@ -147,18 +147,19 @@ impl Vault {
         let Some(last) = self.positions(&key::key(Table::Fate, &[original]))?.last().copied() else {
             return Ok(Stage::Kept);
         };
-        match self.frame(last)?.event {
-            Event::Condemned(condemned) => Ok(Stage::Condemned { since: condemned.at }),
-            Event::Rescued(_) => Ok(Stage::Kept),
-            Event::Reclaimed(_) => Ok(Stage::Gone),
-            other => Err(Error::new(
-                ErrorKind::Corrupt,
-                format!(
-                    "read the fate of original {original}: the log has schema {} at {last}",
-                    other.schema()
-                ),
-            )),
+        let event = self.frame(last)?.event;
+        if let Event::Condemned(condemned) = event {
+            return Ok(Stage::Condemned { since: condemned.at });
         }
+        if matches!(event, Event::Rescued(_)) {
+            return Ok(Stage::Kept);
+        }
+        if matches!(event, Event::Reclaimed(_)) {
+            return Ok(Stage::Gone);
+        }
+        let schema = event.schema();
+        let message = format!("read the fate of original {original}: the log has schema {schema} at {last}");
+        Err(Error::new(ErrorKind::Corrupt, message))
     }
 }
 
@@ -186,10 +187,10 @@ impl ReclaimReport {
         for kind in refusal.into_iter().flat_map(spanvault_gate::Refusal::kinds) {
             *self.reasons.entry(kind).or_default() += 1;
         }
-        let waits = refusal.into_iter().flat_map(|refusal| refusal.ways_out()).filter_map(|way| match way {
-            WayOut::Wait { until } => until.instant(),
-            _other => None,
-        });
+        let waits = refusal
+            .into_iter()
+            .flat_map(spanvault_gate::Refusal::ways_out)
+            .filter_map(|way| if let WayOut::Wait { until } = way { until.instant() } else { None });
         let after_grace = matches!(judged.verdict, Verdict::Condemn).then_some(judged.grace_ends).flatten();
         self.next_at = self.next_at.into_iter().chain(waits).chain(after_grace).min();
     }

@@ -37,6 +37,9 @@ pub(crate) enum Identity {
     OtherBytes(Position),
 }
 
+/// A record's own identity, as the log keeps it.
+type EventKey = [u8; 16];
+
 /// One batch in the making; holds the writer lock.
 pub(crate) struct Recorder<'v> {
     vault: &'v Vault,
@@ -45,7 +48,7 @@ pub(crate) struct Recorder<'v> {
     /// Bodies of this batch.
     bodies: HashMap<ContentHash, Position>,
     /// Event keys of this batch.
-    identities: HashMap<(Position, [u8; 16]), Vec<(Position, ContentHash)>>,
+    identities: HashMap<(Position, EventKey), Vec<(Position, ContentHash)>>,
     /// Sessions opened by this batch.
     sessions: HashMap<String, Position>,
     /// The next ordinal of each session that this batch records in.

@@ -80,20 +80,16 @@ impl Vault {
         let mut found = Vec::new();
         for frame in self.store.frames(Position::ZERO.next()) {
             let frame = frame.map_err(Error::from)?;
-            let (session, cools_at) = match &frame.event {
-                Event::SpanRecorded(span) if span.original == frame.at => {
-                    let occurrences = self.occurrences(frame.at)?;
-                    let cools_at = occurrences
-                        .iter()
-                        .map(|(_at, span)| match cooling {
-                            Cooling::ByRule => keepers.cools_at(span),
-                            Cooling::After(ms) => cools_after(span.recorded_at, ms),
-                        })
-                        .max();
-                    (span.session, cools_at.unwrap_or(Expiry::Never))
-                }
-                _other => continue,
-            };
+            let Event::SpanRecorded(span) = &frame.event else { continue };
+            if span.original != frame.at {
+                continue;
+            }
+            let occurrences = self.occurrences(frame.at)?;
+            let cools_at = occurrences.iter().map(|(_at, span)| match cooling {
+                Cooling::ByRule => keepers.cools_at(span),
+                Cooling::After(ms) => cools_after(span.recorded_at, ms),
+            });
+            let (session, cools_at) = (span.session, cools_at.max().unwrap_or(Expiry::Never));
             let is_due = cools_at.instant().is_some_and(|at| now >= at);
             if is_due && self.store.whereabouts(frame.at) == Whereabouts::Hot {
                 let spanvault_store::BodyState::Hot { len } = frame.body else { continue };

@@ -44,7 +44,7 @@ impl Outcome {
     /// What a commit of these drafts would do, as far as the plan knows.
     pub(super) fn foreseen(plan: &CompactionPlan, drafts: &Drafts) -> Self {
         let mut outcome = Self::default();
-        for draft in &drafts.drafts {
+        for draft in &drafts.written {
             match draft.view.admission {
                 Ok(()) => outcome.add(draft, None, draft.mode, draft.generation(&plan.insight)),
                 Err(why) => {
@@ -108,7 +108,7 @@ impl Session<'_> {
     pub(super) fn commit(
         &self,
         plan: &CompactionPlan,
-        drafts: Drafts,
+        drafts: &Drafts,
         refusals: Refusals,
     ) -> Result<Outcome> {
         let vault = self.vault;
@@ -121,7 +121,7 @@ impl Session<'_> {
         let mut outcome = Outcome::default();
         let mut batch = writer.begin();
         let mut refused: Vec<RefusedSpan> = Vec::new();
-        for draft in &drafts.drafts {
+        for draft in &drafts.written {
             judge.settle(&writer, &mut batch, draft, &mut outcome, &mut refused)?;
         }
         for n in &drafts.too_open {
@@ -138,7 +138,7 @@ impl Session<'_> {
         }
         outcome.preserved.extend(refused.into_iter().map(Preserved::from));
         if refusals == Refusals::All {
-            outcome.keep_company(plan, &drafts);
+            outcome.keep_company(plan, drafts);
         }
         if !batch.is_empty() {
             let commit = writer.commit(batch)?;

@@ -40,7 +40,7 @@ pub(super) struct SummaryDraft {
 /// All drafts of a plan, and what could not be drafted.
 #[derive(Debug, Default)]
 pub(super) struct Drafts {
-    pub(super) drafts: Vec<SummaryDraft>,
+    pub(super) written: Vec<SummaryDraft>,
     /// Rows whose negatives and references do not fit in any digest: they stay verbatim, refused as live.
     pub(super) too_open: Vec<usize>,
     /// Rows whose summary would have been no shorter: they stay verbatim.
@@ -58,8 +58,8 @@ impl SummaryDraft {
         let mut queue: Vec<PlannedRange> = ranges.iter().rev().cloned().collect();
         while let Some(range) = queue.pop() {
             match Self::write(insight, &range, summarizer)? {
-                Some(draft) if draft.tokens() < draft.replaced_tokens => found.drafts.push(draft),
-                Some(draft) if draft.view.admission.is_err() => found.drafts.push(draft),
+                Some(draft) if draft.tokens() < draft.replaced_tokens => found.written.push(draft),
+                Some(draft) if draft.view.admission.is_err() => found.written.push(draft),
                 Some(draft) => found.no_shorter.extend(draft.rows),
                 None if range.rows.len() > 1 => queue.extend(halves(insight, &range).into_iter().rev()),
                 None => found.too_open.extend(range.rows),

@@ -114,12 +114,14 @@ impl Insight {
     pub(super) fn text_of(&self, rows: &[usize], summaries: &[usize]) -> String {
         let mut text = String::new();
         for row in self.summaries_of(summaries) {
-            text.push_str(&format!("[{} summary] {}\n", SummaryId(row.at), row.text));
+            let line = format!("[{} summary] {}\n", SummaryId(row.at), row.text);
+            text.push_str(&line);
         }
         for row in self.rows_of(rows) {
             let Some(content) = row.content() else { continue };
             let words = crate::context::words_of(content);
-            text.push_str(&format!("[{} {}] {words}\n", SpanId(row.at), row.span.role.as_str()));
+            let line = format!("[{} {}] {words}\n", SpanId(row.at), row.span.role.as_str());
+            text.push_str(&line);
         }
         text
     }
