@@ -594,17 +594,36 @@ fn split(values: &[String]) -> Vec<Arg> {
         .collect()
 }
 
-/// `a{b,c}d` in its variants; one level, and only where it is short.
+/// How many groups of braces of one word are expanded.
+const BRACES_MAX: usize = 4;
+
+/// `a{b,c}d` in its variants. Braces in braces stay as they are, and so does what has too many variants.
 fn braces(text: &str) -> Vec<String> {
-    let variants = || -> Option<Vec<String>> {
-        let (before, rest) = text.split_once('{')?;
-        let (inside, after) = rest.split_once('}')?;
-        let list = inside.contains(',') && !inside.contains('{') && !after.contains('{');
-        let parts: Vec<&str> = inside.split(',').collect();
-        (list && parts.len() <= VALUES_MAX)
-            .then(|| parts.into_iter().map(|part| format!("{before}{part}{after}")).collect())
-    };
-    variants().unwrap_or_else(|| vec![text.to_owned()])
+    let mut variants = vec![text.to_owned()];
+    for _ in 0..BRACES_MAX {
+        let mut next = Vec::with_capacity(variants.len());
+        for variant in &variants {
+            match first_group(variant) {
+                Some((before, list, after)) => {
+                    next.extend(list.split(',').map(|part| format!("{before}{part}{after}")));
+                }
+                None => next.push(variant.clone()),
+            }
+        }
+        if next.len() == variants.len() || next.len() > VALUES_MAX {
+            break;
+        }
+        variants = next;
+    }
+    variants
+}
+
+/// The first group of braces with a comma in it: what stands before, inside and behind it.
+fn first_group(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let (inside, after) = rest.split_once('}')?;
+    let plain = inside.contains(',') && !inside.contains('{') && inside.matches(',').count() < VALUES_MAX;
+    plain.then_some((before, inside, after))
 }
 
 /// The word as it is written, without its quotes.
