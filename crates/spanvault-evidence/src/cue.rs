@@ -29,7 +29,7 @@ impl Cue {
 }
 
 /// The cue that begins at word `at` of a sentence, `said` by its words.
-pub(crate) fn cue_at(words: &[Word], at: usize, sentence: &Sentence, said: &str) -> Option<Cue> {
+pub(crate) fn cue_at(words: &[Word<'_>], at: usize, sentence: &Sentence, said: &str) -> Option<Cue> {
     match lower(words, at) {
         "let" if matches!(lower(words, at + 1), "me" | "us") => return Some(Cue::says(2)),
         "let's" | "lets" => return Some(Cue::says(1)),
@@ -46,11 +46,11 @@ pub(crate) fn begins_cue(word: &str) -> bool {
     matches!(word, "i" | "we" | "i'll" | "we'll" | "let" | "let's" | "i'm" | "we're")
 }
 
-fn lower(words: &[Word], at: usize) -> &str {
-    words.get(at).map_or("", |word| word.lower.as_str())
+fn lower<'a>(words: &'a [Word<'_>], at: usize) -> &'a str {
+    words.get(at).map_or("", |word| &*word.lower)
 }
 
-fn first_person(words: &[Word], at: usize) -> Option<Cue> {
+fn first_person(words: &[Word<'_>], at: usize) -> Option<Cue> {
     let next = after_adverbs(words, at + 1);
     let len = next - at;
     match (lower(words, next), lower(words, next + 1)) {
@@ -65,14 +65,14 @@ fn first_person(words: &[Word], at: usize) -> Option<Cue> {
 }
 
 /// "whether I should", "what I need to": a thing spoken of, not promised.
-fn asked_about(words: &[Word], at: usize) -> bool {
+fn asked_about(words: &[Word<'_>], at: usize) -> bool {
     const ASKING: &str =
         "if whether what when where why how which do does did everything all things until unless";
     at > 0 && ASKING.split(' ').any(|word| word == lower(words, at - 1))
 }
 
 /// "I'm going to …", "I am about to …".
-fn going(words: &[Word], at: usize, len: usize) -> Option<Cue> {
+fn going(words: &[Word<'_>], at: usize, len: usize) -> Option<Cue> {
     let next = after_adverbs(words, at + len);
     match (lower(words, next), lower(words, next + 1)) {
         ("going" | "about", "to") => Some(Cue::wills(next + 2 - at)),
@@ -81,7 +81,7 @@ fn going(words: &[Word], at: usize, len: usize) -> Option<Cue> {
     }
 }
 
-fn after_adverbs(words: &[Word], from: usize) -> usize {
+fn after_adverbs(words: &[Word<'_>], from: usize) -> usize {
     (from..words.len()).find(|at| !is_adverb(lower(words, *at))).unwrap_or(words.len())
 }
 
@@ -92,7 +92,7 @@ fn is_adverb(word: &str) -> bool {
 }
 
 /// Announcements without a subject at the head of a sentence: "Now updating …:", "Next, run …:", "Need to check".
-fn at_the_head(words: &[Word], sentence: &Sentence, said: &str) -> Option<Cue> {
+fn at_the_head(words: &[Word<'_>], sentence: &Sentence, said: &str) -> Option<Cue> {
     const LEADS: &str = "now next then finally first also ok okay great good perfect alright";
     let announces = said.ends_with([':', '：', '…']) || said.ends_with("...");
     let led = LEADS.split(' ').any(|lead| lead == lower(words, 0));
@@ -131,7 +131,7 @@ pub(crate) struct Announced {
 const REACH: usize = 7;
 
 /// What the cue at word `at` announces, if it announces anything.
-pub(crate) fn announced(words: &[Word], at: usize, cue: Cue) -> Option<Announced> {
+pub(crate) fn announced(words: &[Word<'_>], at: usize, cue: Cue) -> Option<Announced> {
     let mut begins = false;
     let mut opened = None;
     let from = at + cue.len;
@@ -166,7 +166,7 @@ pub(crate) fn announced(words: &[Word], at: usize, cue: Cue) -> Option<Announced
 }
 
 /// A noun that looks like a verb: "the first order", "this test".
-fn is_thing(words: &[Word], at: usize) -> bool {
+fn is_thing(words: &[Word<'_>], at: usize) -> bool {
     const THINGS: &str = "order list log record document plan report map figure view test tag release issue post patch call book";
     const BEFORE: &str = "the a an this that your my our first second third next last each every";
     let is = |known: &str, at: usize| known.split(' ').any(|word| word == lower(words, at));
@@ -174,7 +174,7 @@ fn is_thing(words: &[Word], at: usize) -> bool {
 }
 
 /// Some verbs are told apart by what follows them: "make sure", "take a look", "create a commit", "write a report".
-pub(crate) fn refined(acts: Acts, words: &[Word], at: usize) -> Acts {
+pub(crate) fn refined(acts: Acts, words: &[Word<'_>], at: usize) -> Acts {
     let near =
         |known: &str| (1..7).any(|offset| known.split(' ').any(|word| word == lower(words, at + offset)));
     match lower(words, at) {

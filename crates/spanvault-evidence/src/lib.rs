@@ -15,6 +15,7 @@ mod denial;
 mod digest;
 mod effect;
 mod excuse;
+mod failure;
 mod fate;
 mod ledger;
 mod line;
@@ -31,6 +32,7 @@ mod prose;
 mod reader;
 mod reading;
 mod request;
+mod statement;
 mod summarize;
 mod task;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use spanvault_types::{ByteRange, Call, Outcome, Part, PartBody};
 
 use crate::command_line::simple_commands;
-use crate::denial::failure_line;
+use crate::failure::failure_line;
 use crate::fate::null_words;
 use crate::obligation::command_of;
 use crate::place::Places;

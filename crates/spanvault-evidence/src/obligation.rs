@@ -1,12 +1,11 @@
 //! What a span owes: promises in an agent's words, pending items of summaries and task lists, calls whose
 //! result is due. Users open none, and what is done inside the same span is not owed.
 
-use spanvault_types::{ByteRange, Call, Part, PartBody, Role, SpanContent};
+use spanvault_types::{ByteRange, Call, Part};
 
-use crate::pending::pending_items;
 use crate::place::Places;
-use crate::promise::{Extent, Promise, promises};
-use crate::task::{task_items, task_list};
+use crate::promise::{Extent, Promise};
+use crate::task::task_list;
 use crate::verb::{Acts, ObligationKind};
 use crate::{CallEffect, Effect};
 
@@ -43,45 +42,23 @@ pub(crate) struct Opened {
     pub(crate) task: Option<String>,
 }
 
-/// What the words of a span promise; `acts` are those of its own calls. Calls without a result are added by the
-/// reader, who knows the pairs.
-pub(crate) fn opened(content: &SpanContent, original: &[u8], acts: Acts) -> Vec<Opened> {
-    let last_said = content.parts.iter().rposition(speaks);
-    let mut found = Vec::new();
-    for (number, part) in content.parts.iter().enumerate() {
-        let here = Here { acts, speaks_on: last_said.is_some_and(|last| last > number) };
-        match &part.body {
-            PartBody::Text(text) if content.role == Role::Assistant => {
-                found.extend(placed(part, text, original, here.owed(text), false));
-            }
-            PartBody::Thinking(text) => found.extend(placed(part, text, original, here.owed(text), true)),
-            PartBody::Summary(text) => found.extend(placed(part, text, original, pending_items(text), false)),
-            PartBody::Call(call) => found.extend(task_items(part, call, original)),
-            PartBody::Text(_) | PartBody::Result(_) => {}
-        }
-    }
-    found
-}
-
-fn speaks(part: &Part) -> bool {
-    matches!(&part.body, PartBody::Text(text) if text.chars().any(char::is_alphanumeric))
-}
-
-/// What the span does beside the words of one part.
-struct Here {
-    acts: Acts,
-    speaks_on: bool,
+/// What a span does beside the words of one of its parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Here {
+    /// What its calls carry out.
+    pub(crate) acts: Acts,
+    /// Whether it says more in a later part.
+    pub(crate) speaks_on: bool,
 }
 
 impl Here {
     /// The promises of a text that are not done inside the same span.
-    fn owed(&self, text: &str) -> Vec<Promise> {
-        let promises = promises(text);
+    pub(crate) fn owed(self, text: &str, promises: Vec<Promise>) -> Vec<Promise> {
         let begins = promises.iter().any(|promise| promise.extent == Extent::Beginning);
         promises.into_iter().filter(|promise| !self.does(promise, text, begins)).collect()
     }
 
-    fn does(&self, promise: &Promise, text: &str, begins: bool) -> bool {
+    fn does(self, promise: &Promise, text: &str, begins: bool) -> bool {
         let said = &text[promise.range.clone()];
         // "I'll start by …" leaves the other promises of the span for later.
         let at_once = match promise.extent {
@@ -112,7 +89,8 @@ fn is_to_reader(said: &str) -> bool {
     words.any(|word| TOWARDS.iter().any(|towards| word.eq_ignore_ascii_case(towards)))
 }
 
-fn placed<'a>(
+/// Enters the promises of a part's text with their places in the original.
+pub(crate) fn opened<'a>(
     part: &'a Part,
     text: &'a str,
     original: &'a [u8],

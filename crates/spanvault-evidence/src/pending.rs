@@ -157,9 +157,9 @@ pub(crate) fn acts_of_item(item: &str) -> Acts {
                 }
                 expects = false;
             }
-            Some(Verb::Opens) if !matches!(word.lower.as_str(), "and" | "then" | "to") => {}
+            Some(Verb::Opens) if !matches!(&*word.lower, "and" | "then" | "to") => {}
             _ => {
-                let joins = matches!(word.lower.as_str(), "and" | "then" | "to" | "need" | "needs");
+                let joins = matches!(&*word.lower, "and" | "then" | "to" | "need" | "needs");
                 expects = joins || (expects && strongest.is_none());
             }
         }

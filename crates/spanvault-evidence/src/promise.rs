@@ -54,31 +54,56 @@ const PROMISES_MAX: usize = 4096;
 
 /// The promises of an agent's text, in order.
 pub(crate) fn promises(text: &str) -> Vec<Promise> {
-    let mut last_question = 0;
-    let mut steps = 0;
-    let mut found: Vec<Promise> = Vec::new();
+    let mut finder = Finder::default();
     for sentence in sentences(text) {
+        finder.sentence(text, &sentence, &words(text, &sentence.range));
+    }
+    finder.finish(text)
+}
+
+/// Looks for promises, sentence by sentence.
+#[derive(Debug, Default)]
+pub(crate) struct Finder {
+    found: Vec<Promise>,
+    /// The start of the last sentence that asks the reader.
+    last_question: Option<usize>,
+    /// How many items of a list stand before this sentence, without anything between.
+    steps: usize,
+}
+
+impl Finder {
+    /// Looks at the next sentence of the text.
+    pub(crate) fn sentence(&mut self, text: &str, sentence: &Sentence, words: &[Word<'_>]) {
         if sentence.starts_line {
-            steps = if sentence.item { steps + 1 } else { 0 };
+            self.steps = if sentence.item { self.steps + 1 } else { 0 };
         }
         let headed = |promise: &&mut Promise| text[..promise.sentence_end].ends_with([':', '：']);
-        if let Some(last) = found.last_mut().filter(|_| steps == 2).filter(headed) {
+        if let Some(last) = self.found.last_mut().filter(|_| self.steps == 2).filter(headed) {
             last.extent = Extent::Plan;
         }
-        if asks(&text[sentence.range.clone()]) {
-            last_question = sentence.range.start;
+        if asks(&text[sentence.range.clone()], words) {
+            self.last_question = Some(sentence.range.start);
         }
-        if found.len() < PROMISES_MAX {
-            in_sentence(text, &sentence, &mut found);
+        if self.found.len() < PROMISES_MAX {
+            in_sentence(text, sentence, words, &mut self.found);
         }
     }
-    let mut found = bounded(text, found);
-    let last_word = text.rfind(char::is_alphanumeric).unwrap_or(0);
-    for promise in &mut found {
-        promise.words_follow = last_word > promise.sentence_end;
-        promise.asks_later = last_question >= promise.sentence_end;
+
+    /// Whether any sentence asked the reader.
+    pub(crate) fn asked(&self) -> bool {
+        self.last_question.is_some()
     }
-    found
+
+    /// The promises that were found.
+    pub(crate) fn finish(self, text: &str) -> Vec<Promise> {
+        let mut found = bounded(text, self.found);
+        let last_word = text.rfind(char::is_alphanumeric).unwrap_or(0);
+        for promise in &mut found {
+            promise.words_follow = last_word > promise.sentence_end;
+            promise.asks_later = self.last_question.is_some_and(|at| at >= promise.sentence_end);
+        }
+        found
+    }
 }
 
 /// Lets the last of too many promises stand for the rest of the text.
@@ -92,36 +117,33 @@ pub(crate) fn bounded(text: &str, mut found: Vec<Promise>) -> Vec<Promise> {
 }
 
 /// Whether a sentence puts a question or a request for an answer to the reader.
-pub(crate) fn asks(sentence: &str) -> bool {
-    const REQUESTS: [&str; 7] = [
-        "please provide",
-        "please confirm",
-        "please let me know",
-        "let me know",
-        "please share",
-        "could you",
-        "please specify",
-    ];
-    let lower = sentence.to_lowercase();
-    is_question(&lower) || REQUESTS.iter().any(|request| lower.contains(request))
+fn asks(said: &str, words: &[Word<'_>]) -> bool {
+    is_question(said)
+        || words.windows(2).enumerate().any(|(at, two)| {
+            let third = words.get(at + 2).map_or("", |word| &*word.lower);
+            match (&*two[0].lower, &*two[1].lower) {
+                ("please", "provide" | "confirm" | "share" | "specify") | ("could", "you") => true,
+                ("let", "me") => third == "know",
+                _ => false,
+            }
+        })
 }
 
 fn is_question(sentence: &str) -> bool {
     sentence.trim_end_matches(['*', '_', ' ', '"', '”']).ends_with(['?', '？'])
 }
 
-fn in_sentence(text: &str, sentence: &Sentence, found: &mut Vec<Promise>) {
+fn in_sentence(text: &str, sentence: &Sentence, words: &[Word<'_>], found: &mut Vec<Promise>) {
     let said = &text[sentence.range.clone()];
-    let words = words(text, &sentence.range);
-    let weak = is_question(said) || is_offer(&words);
+    let weak = is_question(said) || is_offer(words);
     let from = found.len();
     let mut at = 0;
     while at < words.len() {
-        let Some(cue) = cue_at(&words, at, sentence, said) else {
+        let Some(cue) = cue_at(words, at, sentence, said) else {
             at += 1;
             continue;
         };
-        let act = announced(&words, at, cue).filter(|_| !(weak && cue.weakens));
+        let act = announced(words, at, cue).filter(|_| !(weak && cue.weakens));
         let Some(act) = act else {
             at += cue.len.max(1);
             continue;
@@ -131,7 +153,7 @@ fn in_sentence(text: &str, sentence: &Sentence, found: &mut Vec<Promise>) {
         let extent = if act.begins { Extent::Beginning } else { Extent::Whole };
         found.push(Promise { extent, ..first });
         at = act.verb + 1;
-        if let Some((next, acts)) = second_act(&words, at, act.acts) {
+        if let Some((next, acts)) = second_act(words, at, act.acts) {
             let start = words[next].range.start;
             end_before(text, found.get_mut(from..), start);
             found.push(Promise::of(start..sentence.range.end, acts));
@@ -157,15 +179,15 @@ fn end_before(text: &str, found: Option<&mut [Promise]>, end: usize) {
 
 /// "…, and run the tests": a second act of another kind, joined by "and" or "then". Looking and speaking serve
 /// the first act; they are not owed beside it.
-fn second_act(words: &[Word], from: usize, first: Acts) -> Option<(usize, Acts)> {
+fn second_act(words: &[Word<'_>], from: usize, first: Acts) -> Option<(usize, Acts)> {
     let serves = first.and(Acts::LOOK).and(Acts::THINK).and(Acts::SPEAK);
     let mut at = from;
     while let Some(word) = words.get(at).filter(|word| !begins_cue(&word.lower)) {
         at += 1;
-        if !matches!(word.lower.as_str(), "and" | "then") {
+        if !matches!(&*word.lower, "and" | "then") {
             continue;
         }
-        while words.get(at).is_some_and(|word| matches!(word.lower.as_str(), "then" | "also" | "again")) {
+        while words.get(at).is_some_and(|word| matches!(&*word.lower, "then" | "also" | "again")) {
             at += 1;
         }
         let act = words.get(at).filter(|word| is_act(&word.lower, words.get(at + 1)))?;
@@ -179,7 +201,7 @@ fn second_act(words: &[Word], from: usize, first: Acts) -> Option<(usize, Acts)>
 }
 
 /// Whether a word after "and" is an act and no thing: "and hook implementations" is one, "and hook it up" is not.
-fn is_act(word: &str, next: Option<&Word>) -> bool {
+fn is_act(word: &str, next: Option<&Word<'_>>) -> bool {
     const NOUNS: &str = "hook design document order record log track sort cover port patch process address issue post \
                          test build release tag stage commit push update change copy format return exchange install \
                          measure count map figure view list study query list reason plan report answer show need use work \
@@ -193,7 +215,7 @@ fn is_act(word: &str, next: Option<&Word>) -> bool {
 }
 
 /// "If you'd like, I can …": an offer is no promise.
-fn is_offer(words: &[Word]) -> bool {
+fn is_offer(words: &[Word<'_>]) -> bool {
     const WISHES: &str = "want need have like prefer would wish";
     let wishes = |word: &str| WISHES.split(' ').any(|wish| wish == word);
     words.windows(3).any(|three| {

@@ -1,6 +1,7 @@
 //! Cuts prose into sentences and words. Fenced code, quoted lines and tables are skipped: they are not the
 //! speaker's own words. What stands in backticks or double quotes is one opaque word.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A sentence of a text.
@@ -77,25 +78,37 @@ impl Sentences<'_> {
 
 /// Where the sentence at the head of `line` ends.
 fn sentence_end(text: &str, line: &Range<usize>) -> usize {
-    let mut opaque: Option<char> = None;
-    for (offset, c) in text[line.clone()].char_indices() {
-        let end = line.start + offset + c.len_utf8();
+    const CLOSING: &[u8] = b" \n\r\t*_)";
+    let bytes = &text.as_bytes()[..line.end];
+    let longest = line.start + SENTENCE_BYTES_MAX;
+    let mut opaque = None;
+    let mut at = line.start;
+    while let Some(&byte) = bytes.get(at) {
+        let c = if byte.is_ascii() { char::from(byte) } else { char_at(text, at) };
+        at += c.len_utf8();
         match (c, opaque) {
-            ('`' | '"', Some(open)) if open == c => opaque = None,
-            ('”', Some('“')) => opaque = None,
-            ('`' | '"' | '“', None) => opaque = Some(c),
-            ('.' | '!' | '?' | ':' | ';', None) => {
-                const CLOSING: &[u8] = b" \n\r\t*_)";
-                if text.as_bytes().get(end).is_none_or(|next| CLOSING.contains(next)) {
-                    return end;
-                }
+            (_, Some(close)) if close == c => opaque = None,
+            ('`' | '"' | '“', None) => opaque = Some(closing(c)),
+            ('.' | '!' | '?' | ':' | ';', None)
+                if bytes.get(at).is_none_or(|next| CLOSING.contains(next)) =>
+            {
+                return at;
             }
-            ('。' | '！' | '？' | '：', None) => return end,
-            _ if offset >= SENTENCE_BYTES_MAX => return end,
+            ('。' | '！' | '？' | '：', None) => return at,
+            _ if at > longest => return at,
             _ => {}
         }
     }
     line.end
+}
+
+/// The mark that closes what `mark` opens.
+const fn closing(mark: char) -> char {
+    if mark == '“' { '”' } else { mark }
+}
+
+fn char_at(text: &str, at: usize) -> char {
+    text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// The words of a sentence without the white space and emphasis around them.
@@ -134,54 +147,55 @@ fn head_of_line(line: &str) -> (usize, bool) {
 
 /// A word of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct Word<'a> {
     /// Where it stands in the text.
     pub(crate) range: Range<usize>,
     /// In lower case, with straight apostrophes. Empty where it is opaque: a code span or a quotation.
-    pub(crate) lower: String,
-    /// Whether a comma, a dash or a bracket stands before it.
-    pub(crate) after_break: bool,
+    pub(crate) lower: Cow<'a, str>,
 }
 
 /// The words of a sentence.
-pub(crate) fn words(text: &str, sentence: &Range<usize>) -> Vec<Word> {
+pub(crate) fn words<'a>(text: &'a str, sentence: &Range<usize>) -> Vec<Word<'a>> {
     let mut found = Vec::new();
-    let mut chars = text[sentence.clone()].char_indices().map(|(at, c)| (sentence.start + at, c)).peekable();
-    let mut after_break = false;
-    while let Some((start, c)) = chars.next() {
-        let closing = match c {
-            '`' | '"' => Some(c),
-            '“' => Some('”'),
-            _ => None,
-        };
-        if let Some(closing) = closing {
-            let mut end = start + c.len_utf8();
-            for (at, c) in chars.by_ref() {
-                end = at + c.len_utf8();
-                if c == closing {
-                    break;
-                }
-            }
-            found.push(Word { range: start..end, lower: String::new(), after_break });
-            after_break = false;
+    words_into(text, sentence, &mut found);
+    found
+}
+
+/// Puts the words of a sentence into `found`, in place of what is in it.
+pub(crate) fn words_into<'a>(text: &'a str, sentence: &Range<usize>, found: &mut Vec<Word<'a>>) {
+    found.clear();
+    let mut at = sentence.start;
+    while at < sentence.end {
+        let c = char_at(text, at);
+        let end = at + c.len_utf8();
+        if matches!(c, '`' | '"' | '“') {
+            let inside = &text[end..sentence.end];
+            let close = closing(c);
+            let end = inside.find(close).map_or(sentence.end, |length| end + length + close.len_utf8());
+            found.push(Word { range: at..end, lower: Cow::Borrowed("") });
+            at = end;
         } else if c.is_alphanumeric() || c == '_' {
-            let mut end = start + c.len_utf8();
-            while let Some(&(at, c)) = chars.peek() {
-                if !(c.is_alphanumeric() || matches!(c, '_' | '\'' | '’' | '-' | '.' | '/')) {
-                    break;
-                }
-                end = at + c.len_utf8();
-                chars.next();
-            }
-            let word = text[start..end].trim_end_matches(['.', '-', '\'', '’', '/']);
-            let lower = word.to_lowercase().replace('’', "'");
-            found.push(Word { range: start..start + word.len(), lower, after_break });
-            after_break = false;
-        } else if matches!(c, ',' | '(' | '—' | '–' | '-' | ':' | ';') {
-            after_break = true;
+            let rest = &text[at..sentence.end];
+            let length = rest.find(|c: char| !in_word(c)).unwrap_or(rest.len());
+            let word = rest[..length].trim_end_matches(['.', '-', '\'', '’', '/']);
+            found.push(Word { range: at..at + word.len(), lower: lower(word) });
+            at += length;
+        } else {
+            at = end;
         }
     }
-    found
+}
+
+fn in_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '\'' | '’' | '-' | '.' | '/')
+}
+
+fn lower(word: &str) -> Cow<'_, str> {
+    if word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(word.to_lowercase().replace('’', "'"))
+    }
 }
 
 /// Names in a text that are worth matching: words with a digit, an underscore, an inner capital, a dot or a

@@ -2,18 +2,19 @@
 //! results.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
 use crate::absorb::Negatives;
-use crate::denial::{denials, denies};
+use crate::denial::denies;
 use crate::ledger::{Ledger, Settled};
 use crate::negative::{Negative, call_at, negative, result_is_negative};
-use crate::obligation::{Obligation, Opened, acts_of_call, opened, owing};
-use crate::promise::asks;
-use crate::prose::{Sentence, sentences, words};
+use crate::obligation::{Here, Obligation, Opened, acts_of_call, opened, owing};
+use crate::pending::pending_items;
 use crate::request::{requests, strings};
-use crate::task::{added_task, is_over, task_list};
+use crate::statement::{Statement, statement};
+use crate::task::{added_task, is_over, task_items, task_list};
 use crate::verb::{Acts, ObligationKind};
 use crate::{At, Fate, PairedCall, SpanText, exit_code_of};
 
@@ -73,16 +74,35 @@ impl<'a> Reader<'a> {
         if begins_turn(content) {
             self.turn(at, content);
         }
-        let mut opens = opened(content, original, self.acts(at, content));
+        let acts = self.acts(at, content);
+        let last_said = content.parts.iter().rposition(speaks);
+        let mut opens = Vec::new();
         for (number, part) in content.parts.iter().enumerate() {
-            let here = At { span: at, part: number };
+            let place = At { span: at, part: number };
+            let here = Here { acts, speaks_on: last_said.is_some_and(|last| last > number) };
+            let thought = matches!(part.body, PartBody::Thinking(_));
             match &part.body {
-                PartBody::Call(call) => self.call(here, call, part, &mut opens),
-                PartBody::Result(outcome) => self.result(here, part, outcome),
-                PartBody::Text(text) if content.role == Role::Assistant => self.statement(at, text),
-                PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => {
-                    self.read[at].negative |= denies(text);
+                PartBody::Call(call) => {
+                    opens.extend(task_items(part, call, original));
+                    self.call(place, call, part, &mut opens);
                 }
+                PartBody::Result(outcome) => self.result(place, part, outcome),
+                PartBody::Thinking(text) | PartBody::Text(text)
+                    if thought || content.role == Role::Assistant =>
+                {
+                    let said = statement(text);
+                    self.read[at].negative |= !said.denials.is_empty();
+                    if !thought && said.speaks {
+                        self.statement(at, text, &said);
+                    }
+                    let owed = here.owed(text, said.promises);
+                    opens.extend(opened(part, text, original, owed, thought));
+                }
+                PartBody::Summary(text) => {
+                    self.read[at].negative |= denies(text);
+                    opens.extend(opened(part, text, original, pending_items(text), false));
+                }
+                PartBody::Text(text) | PartBody::Thinking(text) => self.read[at].negative |= denies(text),
             }
         }
         self.ledger.open(at, self.ordinal, &opens);
@@ -180,18 +200,11 @@ impl<'a> Reader<'a> {
         read.negatives.push(found);
     }
 
-    fn statement(&mut self, at: usize, text: &str) {
-        if !text.chars().any(char::is_alphanumeric) {
-            return;
-        }
-        self.read[at].negative |= denies(text);
-        let asks = sentences(text).any(|sentence| asks(&text[sentence.range]));
-        let done = sentences(text)
-            .filter(|sentence| says_done(text, sentence))
-            .map(|sentence| &text[sentence.range]);
-        self.ledger.statement(at, asks, done);
-        for sentence in denials(text) {
-            self.negatives.denied(at, sentence);
+    fn statement(&mut self, at: usize, text: &str, said: &Statement) {
+        let sentence = |range: &Range<usize>| &text[range.clone()];
+        self.ledger.statement(at, said.asks, said.done.iter().map(sentence));
+        for denial in said.denials.iter().map(sentence) {
+            self.negatives.denied(at, denial);
         }
     }
 
@@ -239,46 +252,7 @@ fn number_in(outcome: &Outcome) -> Option<String> {
     (!digits.is_empty()).then_some(digits)
 }
 
-/// Whether a sentence says that something has been done.
-fn says_done(text: &str, sentence: &Sentence) -> bool {
-    const DONE: [&str; 34] = [
-        "done",
-        "fixed",
-        "added",
-        "updated",
-        "created",
-        "removed",
-        "implemented",
-        "completed",
-        "finished",
-        "committed",
-        "pushed",
-        "ran",
-        "verified",
-        "checked",
-        "merged",
-        "renamed",
-        "refactored",
-        "resolved",
-        "deleted",
-        "wrote",
-        "written",
-        "installed",
-        "changed",
-        "replaced",
-        "moved",
-        "passes",
-        "pass",
-        "passed",
-        "works",
-        "reverted",
-        "tested",
-        "confirmed",
-        "rewrote",
-        "simplified",
-    ];
-    let words = words(text, &sentence.range);
-    let denied =
-        words.iter().any(|word| word.lower == "not" || word.lower.ends_with("n't") || word.lower == "yet");
-    !denied && words.iter().any(|word| DONE.contains(&word.lower.as_str()))
+/// Whether a part says anything to the reader.
+fn speaks(part: &Part) -> bool {
+    matches!(&part.body, PartBody::Text(text) if text.chars().any(char::is_alphanumeric))
 }
