@@ -5,15 +5,23 @@
 //! their words, redirections and the directory they run in. It covers the POSIX grammar and the common parts of
 //! bash; what it does not understand is opaque.
 
+mod archives;
+mod awk;
 mod code;
 mod command;
+mod enclosed;
+mod expansion;
 mod files;
 mod git;
 mod lexer;
 mod network;
+mod reader;
 mod rules;
 mod script;
+mod search;
 mod sed;
+mod token;
+mod word;
 mod wrappers;
 
 use super::tally::Tally;
@@ -24,16 +32,19 @@ const SCRIPT_BYTES_MAX: usize = 4 << 20;
 /// How deep scripts may stand in scripts (`bash -c`, `$(…)`, `eval`); deeper ones are opaque.
 const DEPTH_MAX: usize = 12;
 
+/// How many values a variable or a word may stand for before it counts as unknown.
+const VALUES_MAX: usize = 32;
+
 /// What a script does that starts in `directory` (unknown where `None`).
 pub(super) fn read_script(script: &str, directory: Option<&str>) -> Tally {
-    let mut reader = script::Reader::new(directory);
+    let mut reader = reader::Reader::new(directory);
     reader.read(script);
     reader.into_tally()
 }
 
 /// What a command does that is given as separate words, as `execve` takes them.
 pub(super) fn read_words(words: &[&str], directory: Option<&str>) -> Tally {
-    let mut reader = script::Reader::new(directory);
+    let mut reader = reader::Reader::new(directory);
     reader.read_words(words);
     reader.into_tally()
 }

@@ -1,7 +1,7 @@
 //! Interpreters and programs that run other people's code.
 
 use super::command::{self, Arg, Command, Input, Options, Part};
-use super::script::Reader;
+use super::reader::Reader;
 use crate::effect::python;
 
 /// Counts an interpreter; `None` where `name` is none.

@@ -1,6 +1,6 @@
 //! One simple command: which reader knows it.
 
-use super::script::Reader;
+use super::reader::Reader;
 use super::{code, files, git, network, rules, wrappers};
 
 /// A simple command, expanded as far as it can be.
@@ -83,8 +83,7 @@ pub(super) fn run(reader: &mut Reader, command: &Command) -> Input {
     let name = name.strip_suffix(".exe").unwrap_or(name).to_owned();
     let last = directory.rsplit('/').next().unwrap_or(directory);
     let known_place = directory.is_empty() || PROGRAM_DIRECTORIES.contains(&last) || is_wrapper_script(&name);
-    if reader.is_function(&name) {
-        // Its body was read where it was defined.
+    if reader.call(&name) {
         return Input::Stream;
     }
     if !known_place {

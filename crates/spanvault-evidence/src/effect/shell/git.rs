@@ -1,7 +1,7 @@
 //! `git`, by its subcommands.
 
 use super::command::{Arg, Input, Options, Part};
-use super::script::Reader;
+use super::reader::Reader;
 
 /// Subcommands that only look, whatever their options but `--output`.
 const LOOKS: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Commands that talk to other machines: `curl`, `wget`, `gh api`, `ssh`, database clients.
 
 use super::command::{Arg, Input, Options, Part};
-use super::script::Reader;
+use super::reader::Reader;
 use crate::effect::sql;
 
 /// Counts a command that talks to others; `None` where `name` is none of them.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::command::{Arg, Input};
-use super::script::Reader;
+use super::reader::Reader;
 
 /// What a command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]

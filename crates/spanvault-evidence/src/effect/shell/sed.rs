@@ -1,7 +1,7 @@
 //! `sed`: in place or not, and whether its script writes files.
 
 use super::command::{Arg, Options, Part};
-use super::script::Reader;
+use super::reader::Reader;
 
 pub(super) fn run(reader: &mut Reader, args: &[Arg]) {
     let mut in_place = false;

@@ -160,6 +160,8 @@ fn what_cannot_be_seen_through_is_opaque() {
             "cd $X && rm y",
             "crontab -l | while read f; do rm $f; done",
             "x() { rm \"$1\"; }; x /etc/passwd",
+            "x() { touch y; }; cd /etc; x",
+            "x() { rm $Y; }; Y=/etc/passwd; x",
         ],
     );
 }

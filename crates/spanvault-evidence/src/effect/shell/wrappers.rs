@@ -1,7 +1,7 @@
 //! Commands that run another command: `sudo`, `env`, `xargs`, `bash -c` …
 
 use super::command::{self, Arg, Command, Input, Options, Part};
-use super::script::Reader;
+use super::reader::Reader;
 
 /// Counts a wrapper and what it runs; `None` where `name` is no wrapper.
 pub(super) fn run(reader: &mut Reader, name: &str, args: &[Arg], input: &Input) -> Option<Input> {
@@ -60,7 +60,7 @@ fn inner(reader: &mut Reader, args: &[Arg], values: &[&str], skip: usize, input:
         match options.next() {
             Some(Part::Operand(operand)) => {
                 let assigns =
-                    operand.text.split_once('=').is_some_and(|(name, _)| super::lexer::is_name(name));
+                    operand.text.split_once('=').is_some_and(|(name, _)| super::token::is_name(name));
                 if operands < skip {
                     operands += 1;
                 } else if assigns {
