@@ -37,7 +37,7 @@ impl<'a> Rivals<'a> {
         Self { unseen, worn }
     }
 
-    /// The first few unseen spans that could make the pairing of `call` with `result` wrong.
+    /// A few of the unseen spans that could make the pairing of `call` with `result` wrong, the likeliest first.
     ///
     /// A result that names its call, follows it, and is the only one that is seen to name it, could be another's
     /// only if a call of the same id, or that call's own result, stood between. Anything else rests on the whole
@@ -45,16 +45,14 @@ impl<'a> Rivals<'a> {
     /// with a result that came early, is moved by any unseen call or result.
     pub(super) fn of(&self, call: (At, &Call), result: Option<(At, &Outcome)>) -> Vec<usize> {
         let (at, id) = (call.0, call.1.id.as_deref());
-        let between = match (id, result) {
+        let (before, after) = self.unseen.split_at(self.unseen.partition_point(|unseen| *unseen < at.span));
+        match (id, result) {
             (Some(id), Some((answer, outcome)))
                 if answer > at && outcome.call_id.as_deref() == Some(id) && !self.worn.contains(id) =>
             {
-                at.span + 1..answer.span
+                after.iter().copied().take_while(|unseen| *unseen < answer.span).take(NAMED_MAX).collect()
             }
-            _by_order_or_none => 0..usize::MAX,
-        };
-        let first = self.unseen.partition_point(|unseen| *unseen < between.start);
-        let rivals = self.unseen.iter().skip(first).copied().take_while(|unseen| between.contains(unseen));
-        rivals.take(NAMED_MAX).collect()
+            _by_order_or_none => after.iter().chain(before).copied().take(NAMED_MAX).collect(),
+        }
     }
 }
