@@ -11,9 +11,9 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Record and compact", &["ingest", "compact", "context", "checkpoint"]),
     ("Look", &["sessions", "spans", "show", "recover", "restore", "expand", "why"]),
     ("Ask", &["ask", "audit", "replay", "check", "executed"]),
-    ("Keep and let go", &["demand", "hold", "retention", "policy"]),
-    ("Account", &["refusals", "log"]),
-    ("Look after", &["verify", "rebuild"]),
+    ("Keep and let go", &["demand", "hold", "retention", "policy", "tier", "reclaim"]),
+    ("Account", &["refusals", "capacity", "stats", "health", "log"]),
+    ("Look after", &["verify", "rebuild", "confirm-clock"]),
     ("This program", &["completions", "man", "help"]),
 ];
 

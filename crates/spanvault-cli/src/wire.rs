@@ -245,8 +245,8 @@ pub(crate) fn reason_in_words(reason: &Reason) -> String {
     }
 }
 
-/// A way out of a refusal, in words that name the next command.
-pub(crate) fn way_out_in_words(way: &WayOut) -> String {
+/// A way out of a refusal in `session`, in words that name the next command.
+pub(crate) fn way_out_in_words(way: &WayOut, session: &str) -> String {
     match way {
         WayOut::PreserveVerbatim => "leave it in the context as it is".to_owned(),
         WayOut::EmitHonestSummary => "give a summary that names what it drops".to_owned(),
@@ -257,7 +257,7 @@ pub(crate) fn way_out_in_words(way: &WayOut) -> String {
         WayOut::ExtendRetention { until: Horizon::Unknown } => {
             "keep it forever: \"spanvault retention set --keep-for forever\"".to_owned()
         }
-        WayOut::Checkpoint => "carry what is open: \"spanvault checkpoint SESSION\"".to_owned(),
+        WayOut::Checkpoint => format!("carry what is open: \"spanvault checkpoint {session}\""),
         WayOut::Discharge => "do what was promised, or record the missing result".to_owned(),
         WayOut::Wait { until } => match until {
             Expiry::At(at) => format!("ask again after {}", output::instant(*at)),

@@ -44,6 +44,9 @@ pub(crate) struct CompactArgs {
     /// How many conversation spans at the end stay verbatim
     #[arg(long, value_name = "N", default_value_t = 20)]
     keep_last: usize,
+    /// Compact until the context takes at most this many tokens, with checkpoints and deeper summaries where needed
+    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["dry_run", "deeper"])]
+    budget: Option<u64>,
     /// Also summarise the summaries before the cut: one generation deeper
     #[arg(long)]
     deeper: bool,
@@ -136,11 +139,11 @@ fn compact(
         let progress = Progress::of_things(format!("compact {name}"));
         progress.update(done as u64, names.len() as u64);
         let session = vault.find(name)?;
-        let report = compact_one(&session, &options, args, summarizer)?;
+        let response = compact_one(&session, &options, args, summarizer)?;
         drop(progress);
-        permitted += report.permitted;
-        refused += report.refused;
-        output.emit(&CompactResponse::new(report, args.dry_run))?;
+        permitted += response.permitted;
+        refused += response.refused;
+        output.emit(&response)?;
     }
     Ok(if refused > 0 && permitted == 0 { Exit::Refused } else { Exit::Done })
 }
@@ -150,10 +153,15 @@ fn compact_one(
     options: &CompactionOptions,
     args: &CompactArgs,
     summarizer: &mut dyn Summarizer,
-) -> Result<spanvault::CompactionReport, Failure> {
-    Ok(if args.dry_run {
+) -> Result<CompactResponse, Failure> {
+    if let Some(budget) = args.budget {
+        let auto = session.auto_compact_with(budget, options.keep, options.expiry, summarizer)?;
+        return Ok(CompactResponse::within(budget, session.name(), auto));
+    }
+    let report = if args.dry_run {
         session.compact_dry(options, summarizer)?
     } else {
         session.compact_with(options, summarizer)?
-    })
+    };
+    Ok(CompactResponse::new(report, args.dry_run))
 }

@@ -67,6 +67,6 @@ impl Response for ExecutedResponse<'_> {
         };
         let words = page.paint(tone, words);
         page.line(format_args!("{words} ({})", counted(self.attempts, "attempt")))?;
-        AnswerInWords(self.answer).human(page)
+        AnswerInWords(self.answer).proof(page)
     }
 }

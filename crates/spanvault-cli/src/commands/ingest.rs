@@ -140,12 +140,9 @@ impl<'v> Ingest<'v> {
         if output.is_json() || files < 2 {
             return Ok(());
         }
-        let total = format!(
-            "{}: {} new, {} skipped",
-            counted(files, "file"),
-            counted(self.spans_new, "span"),
-            count(self.skipped)
-        );
+        let skipped = count(self.skipped);
+        let total =
+            format!("{}: {}, {skipped} skipped", counted(files, "file"), counted(self.spans_new, "new span"));
         output.page().heading(&total).map_err(Failure::printing)
     }
 

@@ -2,20 +2,24 @@
 
 pub(crate) mod ask;
 pub(crate) mod audit;
+pub(crate) mod capacity;
 pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod compact;
 pub(crate) mod completions;
+pub(crate) mod confirm_clock;
 pub(crate) mod context;
 pub(crate) mod demand;
 pub(crate) mod executed;
 pub(crate) mod expand;
+pub(crate) mod health;
 pub(crate) mod hold;
 pub(crate) mod ingest;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod policy;
 pub(crate) mod rebuild;
+pub(crate) mod reclaim;
 pub(crate) mod recover;
 pub(crate) mod refusals;
 pub(crate) mod replay;
@@ -24,6 +28,8 @@ pub(crate) mod retention;
 pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod spans;
+pub(crate) mod stats;
+pub(crate) mod tier;
 pub(crate) mod verify;
 pub(crate) mod why;
 
@@ -54,6 +60,12 @@ pub(crate) fn run(command: &Command, cx: &mut Context) -> Result<Exit, Failure> 
         Command::Hold(args) => hold::run(args, cx),
         Command::Retention(args) => retention::run(args, cx),
         Command::Policy(args) => policy::run(args, cx),
+        Command::Tier(args) => tier::run(args, cx),
+        Command::Reclaim(args) => reclaim::run(args, cx),
+        Command::Stats(args) => stats::run(args, cx),
+        Command::Capacity(args) => capacity::run(args, cx),
+        Command::Health(args) => health::run(args, cx),
+        Command::ConfirmClock(args) => confirm_clock::run(args, cx),
         Command::Refusals(args) => refusals::run(args, cx),
         Command::Log(args) => log::run(args, cx),
         Command::Verify(args) => verify::run(args, cx),

@@ -49,12 +49,17 @@ impl Response for AnswerInWords<'_> {
                 page.line(format_args!("{word}{partial}: {other}"))?;
             }
         }
-        self.evidence(page)?;
-        coverage_in_words(&answer.coverage, page)
+        self.proof(page)
     }
 }
 
 impl AnswerInWords<'_> {
+    /// What the answer rests on.
+    pub(crate) fn proof(&self, page: &mut Page<'_>) -> io::Result<()> {
+        self.evidence(page)?;
+        coverage_in_words(&self.0.coverage, page)
+    }
+
     fn evidence(&self, page: &mut Page<'_>) -> io::Result<()> {
         for evidence in self.0.evidence.iter().take(SHOWN) {
             let place = place(&evidence.source, &evidence.record, evidence.index);

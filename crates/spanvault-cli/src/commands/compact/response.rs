@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use serde::Serialize;
-use spanvault::{CompactionReport, Preserved, SummaryMade};
+use spanvault::{AutoCompaction, CompactionReport, Preserved, SummaryMade};
+use spanvault_types::{Reason, ReasonKind};
 
 use crate::output::{Page, Response, Tone, count, counted, one_line};
 use crate::wire::{self, FidelityResponse, ReasonCounts, ReasonResponse};
@@ -14,8 +15,8 @@ use crate::wire::{self, FidelityResponse, ReasonCounts, ReasonResponse};
 pub(super) struct CompactResponse {
     session: String,
     candidates: usize,
-    permitted: usize,
-    refused: usize,
+    pub(super) permitted: usize,
+    pub(super) refused: usize,
     reasons: ReasonCounts,
     summaries: Vec<SummaryResponse>,
     preserved: Vec<PreservedResponse>,
@@ -24,6 +25,17 @@ pub(super) struct CompactResponse {
     bytes_before: u64,
     unchanged: bool,
     dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none", flatten)]
+    budget: Option<BudgetResponse>,
+}
+
+/// How a compaction to a budget came out.
+#[derive(Debug, Serialize)]
+struct BudgetResponse {
+    budget: u64,
+    fits: bool,
+    /// The checkpoint that was written on the way, if one was needed.
+    checkpoint: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -52,6 +64,8 @@ struct PreservedResponse {
 impl CompactResponse {
     pub(super) fn new(report: CompactionReport, is_dry: bool) -> Self {
         let unchanged = report.is_unchanged();
+        let named = |span| PreservedResponse::new(span, &report.session);
+        let preserved = report.preserved.into_iter().map(named).collect();
         let mut reasons = ReasonCounts::default();
         for (kind, n) in report.reasons {
             reasons.add(kind, n);
@@ -63,12 +77,56 @@ impl CompactResponse {
             refused: report.refused,
             reasons,
             summaries: report.summaries.into_iter().map(SummaryResponse::from).collect(),
-            preserved: report.preserved.into_iter().map(PreservedResponse::from).collect(),
+            preserved,
             tokens_before: report.tokens_before,
             tokens_after: report.tokens_after,
             bytes_before: report.bytes_before,
             unchanged,
             dry_run: is_dry,
+            budget: None,
+        }
+    }
+
+    /// A compaction to a budget, its steps taken together.
+    pub(super) fn within(budget: u64, session: &str, auto: AutoCompaction) -> Self {
+        let mut reasons = ReasonCounts::default();
+        let mut refused = 0;
+        for preserved in auto.in_the_way.iter().filter(|preserved| !preserved.reasons.is_empty()) {
+            refused += 1;
+            let kinds: BTreeSet<ReasonKind> = preserved.reasons.iter().map(Reason::kind).collect();
+            for kind in kinds {
+                reasons.add(kind, 1);
+            }
+        }
+        let permitted = auto.steps.iter().map(|step| step.permitted).sum();
+        let bytes_before = auto.steps.first().map_or(0, |step| step.bytes_before);
+        Self {
+            session: session.to_owned(),
+            candidates: permitted + auto.in_the_way.len(),
+            permitted,
+            refused,
+            reasons,
+            unchanged: auto.steps.is_empty(),
+            summaries: auto
+                .steps
+                .into_iter()
+                .flat_map(|step| step.summaries)
+                .map(SummaryResponse::from)
+                .collect(),
+            preserved: auto
+                .in_the_way
+                .into_iter()
+                .map(|preserved| PreservedResponse::new(preserved, session))
+                .collect(),
+            tokens_before: auto.tokens_before,
+            tokens_after: auto.tokens_after,
+            bytes_before,
+            dry_run: false,
+            budget: Some(BudgetResponse {
+                budget,
+                fits: auto.fits,
+                checkpoint: auto.checkpoint.map(|checkpoint| checkpoint.to_string()),
+            }),
         }
     }
 }
@@ -94,12 +152,12 @@ impl From<SummaryMade> for SummaryResponse {
     }
 }
 
-impl From<Preserved> for PreservedResponse {
-    fn from(preserved: Preserved) -> Self {
+impl PreservedResponse {
+    fn new(preserved: Preserved, session: &str) -> Self {
         Self {
             span: preserved.span.to_string(),
             reasons: preserved.reasons.iter().map(ReasonResponse::from).collect(),
-            ways_out: preserved.ways_out.iter().map(wire::way_out_in_words).collect(),
+            ways_out: preserved.ways_out.iter().map(|way| wire::way_out_in_words(way, session)).collect(),
             live: preserved.live.into_iter().map(Into::into).collect(),
         }
     }
@@ -127,6 +185,9 @@ impl Response for CompactResponse {
             "  tokens",
             format_args!("{} before, {} after", count(self.tokens_before), count(self.tokens_after)),
         )?;
+        if let Some(budget) = &self.budget {
+            budget.human(page)?;
+        }
         if self.unchanged {
             page.field("  summaries", "none: the context stays as it is")?;
         }
@@ -157,6 +218,21 @@ impl CompactResponse {
             page.field("  way out", way)?;
         }
         Ok(())
+    }
+}
+
+impl BudgetResponse {
+    fn human(&self, page: &mut Page<'_>) -> io::Result<()> {
+        let fits = if self.fits {
+            page.paint(Tone::Good, "it fits")
+        } else {
+            page.paint(Tone::Warning, "it does not fit: what stays verbatim is listed below")
+        };
+        page.field("  budget", format_args!("{}, {fits}", counted(self.budget, "token")))?;
+        match &self.checkpoint {
+            Some(checkpoint) => page.field("  checkpoint", format_args!("{checkpoint} carries what is open")),
+            None => Ok(()),
+        }
     }
 }
 
