@@ -1,0 +1,144 @@
+//! Runs the program in a directory of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A directory with a vault in it, and the program to work on it.
+pub(crate) struct Sandbox {
+    dir: TempDir,
+}
+
+/// What one run of the program came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// The real path of a file in the sandbox.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn vault(&self) -> PathBuf {
+        self.path("vault")
+    }
+
+    /// Writes a file in the sandbox.
+    #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The program, with the vault of the sandbox and nothing of this process's surroundings.
+    pub(crate) fn command<A: AsRef<str>>(&self, args: &[A]) -> Command {
+        let mut command = program();
+        command
+            .current_dir(self.dir.path())
+            .env("SPANVAULT_DIR", self.vault())
+            .args(args.iter().map(AsRef::as_ref))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program; it must not be killed.
+    pub(crate) fn run<A: AsRef<str>>(&self, args: &[A]) -> Ran {
+        Ran::from(self.command(args).output().unwrap())
+    }
+
+    /// Runs the program, which must do what it was asked.
+    pub(crate) fn ok<A: AsRef<str>>(&self, args: &[A]) -> Ran {
+        let ran = self.run(args);
+        let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+        assert_eq!(ran.code, 0, "{}: {}{}", args.join(" "), ran.out, ran.err);
+        assert_eq!(ran.err, "", "{}", args.join(" "));
+        ran
+    }
+
+    /// The lines of JSON that a command prints, which must do what it was asked.
+    pub(crate) fn json<A: AsRef<str>>(&self, args: &[A]) -> Vec<Value> {
+        let args: Vec<&str> = ["--json"].into_iter().chain(args.iter().map(AsRef::as_ref)).collect();
+        self.ok(&args).json()
+    }
+
+    /// The only line of JSON that a command prints.
+    pub(crate) fn json_one<A: AsRef<str>>(&self, args: &[A]) -> Value {
+        let mut lines = self.json(args);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        lines.remove(0)
+    }
+
+    /// Text with what differs from run to run made equal: the directory and instants.
+    pub(crate) fn steady(&self, text: &str) -> String {
+        let dir = self.dir.path().canonicalize().unwrap();
+        without_instants(&text.replace(dir.to_str().unwrap(), "[DIR]"))
+    }
+}
+
+/// The program, in a known environment.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_spanvault-under-test")));
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("LC_ALL", "C.UTF-8");
+    command
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().expect("the program is not killed"),
+            out: String::from_utf8(output.stdout).expect("the answer is text"),
+            err: String::from_utf8(output.stderr).expect("errors are text"),
+        }
+    }
+}
+
+impl Ran {
+    /// The lines of the answer as JSON objects.
+    pub(crate) fn json(&self) -> Vec<Value> {
+        self.out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line:?}")))
+            .collect()
+    }
+
+    /// The error as JSON.
+    pub(crate) fn error(&self) -> Value {
+        serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error} in {:?}", self.err))
+    }
+}
+
+/// Replaces every instant of RFC 3339 that this decade can hold.
+fn without_instants(text: &str) -> String {
+    let mut steady = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("T").filter(|at| *at >= 10) {
+        let (before, after) = (&rest[..at], &rest[at..]);
+        let end = after.find('Z').filter(|end| (9..=13).contains(end));
+        let day = before.get(before.len() - 10..).filter(|day| is_day(day));
+        if let (Some(end), Some(_day)) = (end, day) {
+            steady.push_str(&before[..before.len() - 10]);
+            steady.push_str("[INSTANT]");
+            rest = &after[end + 1..];
+        } else {
+            steady.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+        }
+    }
+    steady + rest
+}
+
+fn is_day(text: &str) -> bool {
+    text.char_indices().all(|(at, c)| if matches!(at, 4 | 7) { c == '-' } else { c.is_ascii_digit() })
+}

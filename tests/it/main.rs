@@ -1,0 +1,29 @@
+//! Behaviour through the facade and the command line, in one test binary.
+
+mod arrows;
+mod cli_bad_input;
+mod cli_compact;
+mod cli_exit;
+mod cli_harness;
+mod cli_help;
+mod cli_human;
+mod cli_json;
+mod cli_story;
+mod cli_terminal;
+mod crashes;
+mod life_of_a_span;
+mod world;
+
+#[test]
+fn no_file_of_tests_is_forgotten() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("it");
+    let main = include_str!("main.rs");
+    for entry in std::fs::read_dir(here).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else { continue };
+        assert!(
+            main.lines().any(|line| line == format!("mod {module};")),
+            "{name} is part of no test binary"
+        );
+    }
+}
