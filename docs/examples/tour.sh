@@ -13,13 +13,13 @@ export SPANVAULT_DIR="$work/vault"
 run() {
   printf '\n$ spanvault %s\n' "$(printf '%q ' "$@")"
   # 4: something was refused; 5: the evidence does not suffice. Both are answers.
-  target/release/spanvault "$@" || { code=$?; [ "$code" -eq 4 ] || [ "$code" -eq 5 ] || exit "$code"; }
+  ${CARGO_TARGET_DIR:-target}/release/spanvault "$@" || { code=$?; [ "$code" -eq 4 ] || [ "$code" -eq 5 ] || exit "$code"; }
 }
 
 run compact "$transcript"
 run refusals
-run context "$(target/release/spanvault --json sessions | sed -n '1s/.*"session":"\([^"]*\)".*/\1/p')"
-summary=$(target/release/spanvault --json spans | sed -n 's/.*"summary":"\(m[0-9]*\)".*/\1/p' | head -n 1)
+run context "$(${CARGO_TARGET_DIR:-target}/release/spanvault --json sessions | sed -n '1s/.*"session":"\([^"]*\)".*/\1/p')"
+summary=$(${CARGO_TARGET_DIR:-target}/release/spanvault --json spans | sed -n 's/.*"summary":"\(m[0-9]*\)".*/\1/p' | head -n 1)
 if [ -n "$summary" ]; then
   printf '\n# What the summary says by itself:\n'
   run recover "$summary"
