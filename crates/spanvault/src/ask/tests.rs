@@ -1,5 +1,7 @@
 //! Behaviour of `ask`, over transcripts held in memory.
 
+#![expect(clippy::needless_pass_by_value, reason = "queries are written where they are asked")]
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -133,11 +135,8 @@ impl Library {
     /// Bytes that were never parsed.
     fn unparsed(&mut self, kind: SpanKind, bytes: &str) -> &mut Self {
         self.span(Role::System, kind, Vec::new(), bytes.as_bytes().to_vec());
-        let reason = match kind {
-            SpanKind::TooLarge => UnseenReason::TooLarge,
-            _other => UnseenReason::Quarantined,
-        };
-        self.last().unseen = Some(reason);
+        let too_large = kind == SpanKind::TooLarge;
+        self.last().unseen = Some(if too_large { UnseenReason::TooLarge } else { UnseenReason::Quarantined });
         self
     }
 

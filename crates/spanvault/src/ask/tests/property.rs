@@ -76,7 +76,7 @@ fn library(turns: &[Turn]) -> Library {
     library
 }
 
-fn lose(library: &mut Library, index: &Index, reason: UnseenReason) {
+fn lose(library: &mut Library, index: Index, reason: UnseenReason) {
     let span = Position::new(index.index(library.kept.len()) as u64 + 1);
     let kept = library.kept.get_mut(&span).expect("a span");
     (kept.unseen, kept.bytes) = (Some(reason), None);
@@ -132,7 +132,9 @@ proptest! {
     fn i66_losing_spans_never_turns_an_answer_into_another(turns in turns(), lost in prop::collection::vec(any::<Index>(), 1..4)) {
         let whole = library(&turns);
         let mut part = library(&turns);
-        lost.iter().for_each(|index| lose(&mut part, index, UnseenReason::Reclaimed));
+        for index in lost {
+            lose(&mut part, index, UnseenReason::Reclaimed);
+        }
         for ((query, truth), answer) in QUERIES.iter().zip(all(&whole)).zip(all(&part)) {
             if answer.answer != Verdict::Insufficient {
                 prop_assert_eq!(answer.answer, truth.answer, "{:?}", query);
@@ -147,7 +149,7 @@ proptest! {
     #[test]
     fn adding_an_unseen_span_never_turns_insufficient_into_absent(turns in turns(), lost in any::<Index>()) {
         let mut part = library(&turns);
-        lose(&mut part, &lost, UnseenReason::Corrupt);
+        lose(&mut part, lost, UnseenReason::Corrupt);
         let before = all(&part);
         part.calls("5", "t9", json!({})).reclaimed();
         for ((query, before), after) in QUERIES.iter().zip(before).zip(all(&part)) {
