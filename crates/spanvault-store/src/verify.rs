@@ -16,6 +16,7 @@ use crate::rebuild::Progress;
 use crate::segment::{COMMIT_KIND, SEGMENT_HEAD_BYTES, Scanned, Scanner, SegmentHead, Step, hash_at};
 use crate::sidecar;
 use crate::store::Store;
+use crate::tail::read_head;
 use crate::tier::Demotion;
 use crate::view::Sealed;
 
@@ -140,7 +141,12 @@ impl Check<'_, '_> {
 
     /// A sidecar holds nothing but what the segment says, in one way only.
     fn sidecar_fits(&self, file: &dyn DiskFile, head: &SegmentHead, until: u64) -> Result<bool> {
-        let expected = sidecar::encode(&self.store.scan_segment(file, head, until)?, head, &self.store.key);
+        let log = self.store.layout.segment(head.number);
+        // As it is now: it may have been rewritten since the vault was opened.
+        let now = read_head(file, &self.store.key, head.number).map_err(io_error("read", &log))?;
+        let head = now.as_ref().unwrap_or(head);
+        let map = self.store.scan_segment(file, head, until)?;
+        let expected = sidecar::encode(&map, head, &self.store.key);
         let path = self.store.layout.sidecar(head.number);
         let Ok(file) = self.store.env.disk.open(&path, OpenMode::Read) else { return Ok(false) };
         if file.len().map_err(io_error("read", &path))? != len_u64(expected.len()) {

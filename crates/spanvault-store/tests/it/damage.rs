@@ -307,3 +307,54 @@ fn i16_without_the_hint_a_later_commit_still_tells_damage_from_a_torn_tail() {
     assert_eq!(report.damage.len(), 1);
     assert_eq!(unreadable(&store, &ledger), 1);
 }
+
+/// Two futures of one vault, as a copied directory has them: the same frames in the same places, but for one original.
+fn fork(acked: bool) -> [World; 2] {
+    let world = World::new();
+    let store = world.open();
+    Ledger::default().commit(&store, &[100]).unwrap();
+    drop(store);
+    [1_u64, 2].map(|future| {
+        let world = world.restarted();
+        let store = world.open();
+        let mut writer = store.lock().unwrap();
+        let mut batch = writer.begin();
+        crate::support::push_span(&mut batch, 1, &crate::support::bytes_of(future, 300));
+        crate::support::push_span(&mut batch, 2, b"the same in both");
+        let commit = writer.append(batch).unwrap();
+        drop(writer);
+        if acked {
+            store.sync(commit).unwrap();
+        }
+        drop(store);
+        world.restarted()
+    })
+}
+
+/// Puts the first original of one future before the rest of the other.
+fn splice(into: &World, from: &World) {
+    let log = file("log/00000001.log");
+    let (mut bytes, other) = (into.disk.bytes(&log).unwrap(), from.disk.bytes(&log).unwrap());
+    let foreign = crate::support::bytes_of(2, 300);
+    let end = other.windows(300).position(|window| window == foreign.as_slice()).unwrap() + 300;
+    bytes[..end].copy_from_slice(&other[..end]);
+    into.disk.put(&log, &bytes).unwrap();
+}
+
+#[test]
+fn i6_frames_of_two_batches_do_not_make_one() {
+    let [one, other] = fork(false);
+    splice(&one, &other);
+    let (store, report) = one.try_open(Access::Write).unwrap();
+    assert!(report.torn_bytes > 0, "{report:?}");
+    assert_eq!(store.head().position, Position::new(2));
+}
+
+#[test]
+fn i60_a_frame_of_another_future_breaks_the_chain() {
+    let [one, other] = fork(true);
+    splice(&one, &other);
+    let (store, _report) = one.try_open(Access::Read).unwrap();
+    let report = store.verify(VerifyDepth::Structure, &mut |_| ()).unwrap();
+    assert!(!report.chain_ok, "{report:?}");
+}
