@@ -12,6 +12,7 @@ mod cli_story;
 mod cli_terminal;
 mod crashes;
 mod life_of_a_span;
+mod promises;
 mod world;
 
 #[test]
