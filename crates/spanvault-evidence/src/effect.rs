@@ -68,9 +68,9 @@ pub fn effect_of(call: &Call) -> CallEffect {
     }
 }
 
-/// Whether the result of a tool is content of the world, so that the words in it are no verdict on the call.
-pub(crate) fn returns_content(tool: &str) -> bool {
-    registry::tool(tool).is_some_and(|tool| tool.content)
+/// Whether the result of a call is content of the world, so that the words in it are no verdict on the call.
+pub(crate) fn returns_content(call: &Call) -> bool {
+    registry::tool(&call.tool).is_some_and(|tool| tool.reading(&call.args).content)
 }
 
 fn effect_of_tool(call: &Call, tool: &Tool) -> CallEffect {

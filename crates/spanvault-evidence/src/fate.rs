@@ -56,7 +56,8 @@ pub fn fate_of(call: &Call, outcome: Option<&Outcome>) -> FateReading {
     let failed = outcome.is_error == Some(true)
         || exit_code_of(outcome).is_some_and(|code| code != 0)
         || outcome.text.trim_start().starts_with("<tool_use_error>")
-        || (outcome.is_error.is_none() && !returns_content(&call.tool) && reports_failure(&outcome.text));
+        || (outcome.is_error.is_none() && !returns_content(call) && reports_failure(&outcome.text))
+        || (outcome.is_error.is_none() && refuses_an_edit(&outcome.text));
     FateReading { fate: if failed { Fate::Failed } else { Fate::Succeeded }, executed: true }
 }
 
@@ -84,6 +85,20 @@ fn never_ran(outcome: &Outcome) -> bool {
     let text = outcome.text.trim_start();
     let says_so = NEVER_RAN.iter().any(|words| text.starts_with(words));
     says_so && (outcome.is_error == Some(true) || (outcome.is_error.is_none() && text.len() <= 2_000))
+}
+
+/// What editing tools say, and nobody else, when they changed nothing.
+const REFUSED_EDITS: &[&str] = &[
+    "Your proposed edit has introduced new syntax error",
+    "String to replace not found in file",
+    "No replacement was performed",
+    "File has not been read yet",
+    "Could not find the exact text in ",
+];
+
+fn refuses_an_edit(text: &str) -> bool {
+    let text = text.trim_start();
+    REFUSED_EDITS.iter().any(|words| text.starts_with(words))
 }
 
 /// Whether a result that is its tool's own statement reports a failure: it starts with `Error`, `…Error`,

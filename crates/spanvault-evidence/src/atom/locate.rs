@@ -14,6 +14,10 @@ pub(super) struct Locator<'a> {
     /// What is given for a piece that is not found.
     whole: Range<usize>,
     place: Place<'a>,
+    /// Where the last piece was found that had to be searched for.
+    found_at: usize,
+    /// How many pieces were searched for in vain.
+    misses: u32,
 }
 
 #[derive(Debug)]
@@ -27,7 +31,7 @@ enum Place<'a> {
     /// The text is the inside of a literal that stands in the text of another literal.
     Nested { outer: Literal<'a>, inner: Literal<'a> },
     /// The text was gathered in a way that is not known here: pieces are searched for.
-    Search { from: usize, misses: u32 },
+    Unknown,
 }
 
 /// How many pieces may be searched for in vain before the others are not searched for.
@@ -45,12 +49,16 @@ impl<'a> Locator<'a> {
             Encoding::Raw => Place::Plain(whole.start),
             Encoding::JsonString => match bytes {
                 [b'"', inside @ .., b'"'] => Place::Literal(Literal::new(inside, whole.start + 1)),
-                _ => Place::Search { from: whole.start, misses: 0 },
+                _ => Place::Unknown,
             },
-            Encoding::JsonValue => blocks(bytes, whole.start, text)
-                .map_or(Place::Search { from: whole.start, misses: 0 }, Place::Blocks),
+            Encoding::JsonValue => blocks(bytes, whole.start, text).map_or(Place::Unknown, Place::Blocks),
         };
-        Self { original, text, whole, place }
+        Self::at(original, text, whole, place)
+    }
+
+    fn at(original: &'a [u8], text: &'a str, whole: Range<usize>, place: Place<'a>) -> Self {
+        let found_at = whole.start;
+        Self { original, text, whole, place, found_at, misses: 0 }
     }
 
     /// For a text that is the content of a string literal, or a token as it stands.
@@ -61,7 +69,7 @@ impl<'a> Locator<'a> {
         whole: Range<usize>,
     ) -> Self {
         let raw = original.get(content.clone()).unwrap_or_default();
-        Self { original, text, whole, place: Place::Literal(Literal::new(raw, content.start)) }
+        Self::at(original, text, whole, Place::Literal(Literal::new(raw, content.start)))
     }
 
     /// For a text that is the content of a literal in `mid`, which itself is the content of a literal.
@@ -75,13 +83,12 @@ impl<'a> Locator<'a> {
     ) -> Self {
         let outer = Literal::new(original.get(outer.clone()).unwrap_or_default(), outer.start);
         let inner = Literal::new(mid.as_bytes().get(inner.clone()).unwrap_or_default(), inner.start);
-        Self { original, text, whole, place: Place::Nested { outer, inner } }
+        Self::at(original, text, whole, Place::Nested { outer, inner })
     }
 
     /// For a text of which nothing is known but that it stands somewhere in `whole`.
     pub(super) fn searching(original: &'a [u8], text: &'a str, whole: Range<usize>) -> Self {
-        let from = whole.start;
-        Self { original, text, whole, place: Place::Search { from, misses: 0 } }
+        Self::at(original, text, whole, Place::Unknown)
     }
 
     /// The bytes of `text[start..end]`. Fast where starts do not go back.
@@ -100,7 +107,7 @@ impl<'a> Locator<'a> {
             Place::Nested { outer, inner } => {
                 inner.range(start, end).and_then(|range| outer.range(range.start, range.end))
             }
-            Place::Search { .. } => None,
+            Place::Unknown => None,
         };
         let found = found.filter(|range| self.says(range, piece)).or_else(|| self.search(piece));
         let range = found.unwrap_or_else(|| self.whole.clone());
@@ -114,29 +121,34 @@ impl<'a> Locator<'a> {
             Place::Plain(_) => bytes == piece.as_bytes(),
             Place::Literal(_) | Place::Blocks(_) => decodes_to_prefix(bytes, piece) == Some(piece.len()),
             Place::Nested { .. } => unescaped(unescaped(bytes).as_bytes()) == piece,
-            Place::Search { .. } => false,
+            Place::Unknown => false,
         }
     }
 
     fn search(&mut self, piece: &str) -> Option<Range<usize>> {
-        let Place::Search { from, misses } = &mut self.place else { return None };
-        if piece.len() < SEARCH_BYTES_MIN || *misses >= MISSES_MAX {
+        if piece.len() < SEARCH_BYTES_MIN || self.misses >= MISSES_MAX {
             return None;
         }
         let literal = serde_json::to_string(piece).ok()?;
-        let escaped = literal.get(1..literal.len() - 1)?.as_bytes();
-        let within = |from: usize| self.original.get(from..self.whole.end).unwrap_or_default();
-        // Pieces come in order, so the next one is looked for behind the last one first.
-        let ahead = memchr::memmem::find(within(*from), escaped).map(|at| *from + at);
-        let found = ahead.or_else(|| {
-            memchr::memmem::find(within(self.whole.start), escaped).map(|at| self.whole.start + at)
-        });
-        if let Some(at) = found {
-            *from = at;
-            return Some(at..at + escaped.len());
+        let escaped = match self.place {
+            Place::Plain(_) => piece.as_bytes(),
+            Place::Literal(_) | Place::Blocks(_) | Place::Nested { .. } | Place::Unknown => {
+                literal.get(1..literal.len() - 1)?.as_bytes()
+            }
+        };
+        let find = |from: usize| {
+            let bytes = self.original.get(from..self.whole.end).unwrap_or_default();
+            memchr::memmem::find(bytes, escaped).map(|at| from + at)
+        };
+        // Pieces come in order, so the next one is looked for behind the last one first. Having to go back costs
+        // as much as a miss, so it is bounded like one.
+        let ahead = find(self.found_at);
+        if ahead.is_none() {
+            self.misses += 1;
         }
-        *misses += 1;
-        None
+        let at = ahead.or_else(|| find(self.whole.start))?;
+        self.found_at = at;
+        Some(at..at + escaped.len())
     }
 }
 

@@ -187,6 +187,19 @@ fn a_result_of_several_blocks_is_found_block_by_block() {
 }
 
 #[test]
+fn a_text_that_was_cut_down_is_found_piece_by_piece() {
+    for (original, encoding) in
+        [("  id 77812 of \"x\"  ", Encoding::Raw), (r#"" id 77812 of \"x\" ""#, Encoding::JsonString)]
+    {
+        let found = atoms(
+            &content(vec![part(original, original, encoding, result("id 77812 of \"x\""))]),
+            original.as_bytes(),
+        );
+        assert!(says(original, &found[0]), "{:?}", found[0]);
+    }
+}
+
+#[test]
 fn what_is_not_found_in_the_bytes_points_to_its_part() {
     let original = "{\"gathered\":\"elsewhere\"}";
     let found = atoms(

@@ -1,62 +1,72 @@
-//! Whether a snippet of Python only computes and prints.
+//! What a snippet of Python does, as far as lists of names can tell.
 //!
-//! No interpreter: a list of what is harmless. A snippet that imports only modules which cannot change anything
-//! and uses no name through which something else could be reached reads; every other snippet is opaque.
+//! No interpreter. A snippet that imports only modules which cannot change anything, and uses no name through
+//! which something else could be reached, *computes*. One that besides calls code that cannot be seen, but nothing
+//! whose name changes anything, and shows what comes out, is a *trial* of that code: it runs it, as a test does.
+//! Every other snippet is opaque. Files that are opened for reading are read.
+
+mod bare;
+
+use bare::Bare;
 
 use super::tally::Tally;
+use super::verbs::{is_change, words_of};
 
 /// Modules from which nothing that writes can be reached by a public name.
 const MODULES: &[&str] = &[
-    "math",
+    "__future__",
+    "abc",
+    "ast",
+    "base64",
+    "binascii",
+    "bisect",
+    "calendar",
     "cmath",
-    "re",
-    "json",
-    "string",
-    "itertools",
-    "functools",
     "collections",
+    "colorsys",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
     "datetime",
     "decimal",
-    "fractions",
-    "statistics",
-    "textwrap",
-    "unicodedata",
     "difflib",
-    "operator",
-    "numpy",
-    "typing",
     "enum",
-    "dataclasses",
-    "base64",
+    "fractions",
+    "functools",
     "hashlib",
-    "copy",
-    "time",
-    "random",
-    "struct",
-    "pprint",
-    "bisect",
     "heapq",
-    "abc",
-    "numbers",
-    "calendar",
-    "uuid",
-    "html",
-    "zlib",
-    "binascii",
-    "sys",
-    "__future__",
-    "contextlib",
-    "types",
-    "secrets",
     "hmac",
-    "keyword",
-    "colorsys",
+    "html",
     "ipaddress",
-    "urllib.parse",
+    "itertools",
+    "json",
+    "keyword",
     "locale",
+    "math",
+    "numbers",
+    "numpy",
+    "operator",
+    "pprint",
+    "random",
+    "re",
+    "secrets",
+    "statistics",
+    "string",
+    "struct",
+    "sys",
+    "textwrap",
+    "time",
+    "traceback",
+    "types",
+    "typing",
+    "unicodedata",
+    "urllib.parse",
+    "uuid",
+    "zlib",
 ];
 
-/// Names that reach beyond computing, wherever they stand in the code.
+/// Names that reach beyond what stands in the snippet, in any code.
 const REACHES: &[&str] = &[
     "open",
     "exec",
@@ -76,214 +86,170 @@ const REACHES: &[&str] = &[
     "subprocess",
     "shutil",
     "pathlib",
-    "modules",
+    "Path",
+    "tempfile",
     "ctypes",
     "builtins",
     "importlib",
     "socket",
+    "requests",
+    "urlopen",
+    "http",
+    "sqlite3",
     "pickle",
-    "save",
-    "savez",
-    "savez_compressed",
-    "savetxt",
-    "tofile",
-    "memmap",
-    "fromfile",
-    "load",
-    "loadtxt",
-    "genfromtxt",
-    "dump",
-    "DataSource",
-    "f2py",
-    "ctypeslib",
-    "testing",
-    "test",
-    "distutils",
-    "lib",
-    "setprofile",
-    "settrace",
-    "addaudithook",
-    "path_hooks",
-    "meta_path",
-    "displayhook",
-    "excepthook",
-    "unraisablehook",
-    "breakpointhook",
-    "stdin",
-    "import_module",
-    "find_loader",
-    "warnings",
-    "linecache",
-    "inspect",
-    "tempfile",
+    "system",
+    "popen",
     "threading",
     "multiprocessing",
     "asyncio",
-    "http",
-    "urlopen",
-    "system",
-    "popen",
+    "stdin",
+    "modules",
+    "settrace",
+    "setprofile",
+    "addaudithook",
+    "meta_path",
+    "path_hooks",
+];
+
+/// Names of harmless modules that lead out of them or write.
+const LEADS_OUT: &[&str] = &[
+    "DataSource",
+    "ctypeslib",
+    "displayhook",
+    "distutils",
+    "dump",
+    "excepthook",
+    "f2py",
+    "inspect",
+    "lib",
+    "linecache",
+    "memmap",
     "open_memmap",
+    "save",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+    "test",
+    "testing",
+    "tofile",
+    "warnings",
+    "writer",
+];
+
+/// Names with an underscore in front that say nothing about a way out.
+const PLAIN_HIDDEN: &[&str] = &[
+    "_",
+    "__name__",
+    "__main__",
+    "__future__",
+    "__init__",
+    "__version__",
+    "__repr__",
+    "__str__",
+    "__eq__",
+    "__len__",
+    "__file__",
+    "__doc__",
+];
+
+/// Calls that change only values in memory, though their names sound like more.
+const IN_MEMORY: &[&str] = &[
+    "append",
+    "insert",
+    "add",
+    "replace",
+    "copy",
+    "set",
+    "type",
+    "sort_order",
+    "order",
+    "import",
+    "return",
+    "put",
+    "open",
 ];
 
 /// What a snippet does.
 pub(super) fn tally(code: &str) -> Tally {
-    if only_computes(code) { Tally::default() } else { Tally::opaque() }
+    let Some(bare) = Bare::of(code) else { return Tally::opaque() };
+    let mut tally = if only_computes(&bare.code) {
+        Tally::default()
+    } else if is_trial(&bare.code) {
+        let mut tally = Tally::default();
+        tally.test();
+        tally
+    } else {
+        return Tally::opaque();
+    };
+    bare.reads.iter().for_each(|path| tally.touch(path));
+    tally
+}
+
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The modules that a snippet imports; `None` where an import is not understood.
+fn imports(code: &str) -> Option<Vec<&str>> {
+    let mut modules = Vec::new();
+    let mut seen = 0_usize;
+    for line in code.split(['\n', ';', ':']) {
+        let statement = line.trim();
+        if let Some(list) = statement.strip_prefix("import ") {
+            modules
+                .extend(list.split(',').map(|module| module.split_whitespace().next().unwrap_or_default()));
+            seen += 1;
+        } else if let Some((module, _)) =
+            statement.strip_prefix("from ").and_then(|from| from.split_once(" import "))
+        {
+            modules.push(module.trim());
+            seen += 1;
+        }
+    }
+    (words(code).filter(|word| *word == "import").count() == seen).then_some(modules)
 }
 
 fn only_computes(code: &str) -> bool {
-    let Some(bare) = without_text(code) else { return false };
-    for line in bare.split(['\n', ';']) {
-        let line = line.trim();
-        // After a colon: `if x: import os`.
-        let statement = line.rsplit(':').next().unwrap_or(line).trim();
-        for statement in [line, statement] {
-            if let Some(modules) = statement.strip_prefix("import ") {
-                let known = |module: &str| {
-                    let name = module.split_whitespace().next().unwrap_or_default();
-                    MODULES.contains(&name)
-                };
-                if !modules.split(',').all(known) {
-                    return false;
-                }
-            } else if let Some(from) = statement.strip_prefix("from ") {
-                let module = from.split_whitespace().next().unwrap_or_default();
-                if !MODULES.contains(&module) || from.contains('*') {
-                    return false;
-                }
-            }
-        }
-    }
-    let words = bare.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    let mut imports = 0_usize;
-    for word in words {
-        let hidden = word.starts_with('_')
-            && !matches!(
-                word,
-                "_" | "__name__"
-                    | "__main__"
-                    | "__future__"
-                    | "__init__"
-                    | "__version__"
-                    | "__repr__"
-                    | "__str__"
-                    | "__eq__"
-                    | "__len__"
-            );
-        if hidden || REACHES.contains(&word) {
-            return false;
-        }
-        imports += usize::from(word == "import");
-    }
-    // Every import must have been seen at the start of a statement.
-    let seen = bare
-        .split(['\n', ';', ':'])
-        .map(str::trim)
-        .filter(|statement| {
-            statement.starts_with("import ")
-                || (statement.starts_with("from ") && statement.contains(" import "))
-        })
-        .count();
-    imports == seen
+    let hidden = |word: &str| word.starts_with('_') && !PLAIN_HIDDEN.contains(&word);
+    imports(code).is_some_and(|modules| modules.iter().all(|module| MODULES.contains(module)))
+        && !code.contains("import *")
+        && !words(code).any(|word| hidden(word) || REACHES.contains(&word) || LEADS_OUT.contains(&word))
 }
 
-/// The code without comments and the insides of strings; the expressions of f-strings stay. `None` where a
-/// string does not end.
-fn without_text(code: &str) -> Option<String> {
-    let mut bare = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some(c) = rest.chars().next() {
-        match c {
-            '#' => rest = rest.find('\n').and_then(|end| rest.get(end..)).unwrap_or_default(),
-            '"' | '\'' => {
-                let triple: String = std::iter::repeat_n(c, 3).collect();
-                let quote = if rest.starts_with(&triple) { triple } else { c.to_string() };
-                let inside = rest.get(quote.len()..)?;
-                let end = end_of_string(inside, &quote)?;
-                let prefix = bare.chars().rev().take(2).collect::<String>().to_ascii_lowercase();
-                if prefix.contains('f') {
-                    // Whatever the braces hold is code.
-                    bare.push(' ');
-                    bare.push_str(&expressions(inside.get(..end)?));
-                }
-                bare.push(' ');
-                rest = inside.get(end + quote.len()..)?;
-            }
-            _ => {
-                bare.push(c);
-                rest = rest.get(c.len_utf8()..)?;
-            }
-        }
-    }
-    Some(bare)
+/// Whether a snippet only tries out code that it imports: it shows something, reaches for nothing, and calls
+/// nothing whose name says that it changes something.
+fn is_trial(code: &str) -> bool {
+    let shows = words(code).any(|word| matches!(word, "print" | "assert" | "pprint"));
+    let reaches = words(code).any(|word| {
+        REACHES.contains(&word) || (word.starts_with("__") && !PLAIN_HIDDEN.contains(&word)) || word == "main"
+    });
+    let known = imports(code).is_some_and(|modules| !modules.iter().any(|module| REACHES.contains(module)));
+    let changes = code.match_indices('(').any(|(at, _)| {
+        let before = code.get(..at).unwrap_or_default();
+        let name = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        !IN_MEMORY.contains(&name) && words_of(name).iter().any(|word| is_change(word) || is_command(word))
+    });
+    shows && known && !reaches && !changes
 }
 
-fn end_of_string(text: &str, quote: &str) -> Option<usize> {
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        if rest.starts_with(quote) {
-            return Some(at);
-        }
-        let c = rest.chars().next()?;
-        if c == '\n' && quote.len() == 1 {
-            return None;
-        }
-        at += c.len_utf8();
-        if c == '\\' {
-            at += text.get(at..)?.chars().next()?.len_utf8();
-        }
-    }
-    None
-}
-
-/// The expressions between the braces of an f-string.
-fn expressions(text: &str) -> String {
-    let mut code = String::new();
-    let mut depth = 0_usize;
-    for c in text.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => {
-                depth = depth.saturating_sub(1);
-                code.push(' ');
-            }
-            _ if depth > 0 => code.push(c),
-            _ => {}
-        }
-    }
-    code
+/// Words that start something, beside those that change something.
+fn is_command(word: &str) -> bool {
+    matches!(
+        word,
+        "run"
+            | "execute"
+            | "migrate"
+            | "call"
+            | "main"
+            | "invoke"
+            | "spawn"
+            | "launch"
+            | "build"
+            | "dump"
+            | "serve"
+            | "fix"
+    )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_snippet_without_a_way_out_reads() {
-        for reads in [
-            "print(1 + 1)",
-            "import numpy as np\nprint(np.zeros((2, 2)))",
-            "import math, json; print(json.dumps({'a': math.pi}))",
-            "# open the file\nprint('open(x)')",
-            "x = 'import os'\nprint(f'{x:>10}')",
-        ] {
-            assert!(only_computes(reads), "{reads}");
-        }
-        for opaque in [
-            "open('x', 'w')",
-            "import os",
-            "if 1: import os",
-            "import math, os",
-            "from os import *",
-            "__import__('os')",
-            "print(f'{open(1)}')",
-            "import json; json.codecs.open('x', 'w')",
-            "().__class__.__bases__",
-            "import numpy as np; np.save('x', 1)",
-            "print('unended",
-            "x = 1 if 1 else import_it; import re; (lambda: exec)('x')",
-        ] {
-            assert!(!only_computes(opaque), "{opaque}");
-        }
-    }
-}
+mod tests;

@@ -150,6 +150,11 @@ const FILE_CHANGES: &[&str] = &[
     "modify",
 ];
 
+/// Whether a word of a name says that something is changed.
+pub(super) fn is_change(word: &str) -> bool {
+    CHANGES.contains(&word)
+}
+
 /// What `run_…` runs when it only checks.
 const CHECKS: &[&str] = &["test", "tests", "lint", "linter", "build", "checks"];
 
@@ -180,7 +185,7 @@ pub(super) fn effect_of_unknown(tool: &str, args: &Value) -> CallEffect {
         }
         return tally.into_effect();
     }
-    if let Some(verb) = words.iter().find(|word| CHANGES.contains(&word.as_str())) {
+    if let Some(verb) = words.iter().find(|word| is_change(word)) {
         let mut written = false;
         if FILE_CHANGES.contains(&verb.as_str()) {
             for name in PATH_ARGS {
@@ -213,7 +218,7 @@ fn has_method_that_changes(args: &Value) -> bool {
 }
 
 /// The words of a name in snake, kebab, dotted or camel case, in lower case.
-fn words_of(name: &str) -> Vec<String> {
+pub(super) fn words_of(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut previous_lower = false;
     let mut fresh = true;

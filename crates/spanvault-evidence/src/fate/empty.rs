@@ -7,7 +7,8 @@ use spanvault_types::{Call, Outcome};
 /// Whether a call returned nothing: white space, `[]`, `{}`, `None`, the tool's own words for no match, or a
 /// wrapper around nothing.
 ///
-/// An error with words in it is not empty: it returned its words.
+/// An error with words in it is not empty: it returned its words. No tool is known so far whose call must be
+/// looked at to tell.
 pub fn is_empty_result(_call: &Call, outcome: &Outcome) -> bool {
     null_words(&outcome.text).is_some()
 }

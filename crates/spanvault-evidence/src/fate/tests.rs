@@ -52,6 +52,8 @@ fn failure_is_read_from_flags_statuses_and_the_words_of_runtimes() {
         ("book", "Failed to book"),
         ("book", "{\"error\": \"no seats\"}"),
         ("book", "{\"success\": false}"),
+        ("str_replace_editor", "ERROR:\nNo replacement was performed"),
+        ("action", "Your proposed edit has introduced new syntax error(s). Please read"),
         ("shell", "{\"output\":\"x\",\"metadata\":{\"exit_code\":1,\"duration_seconds\":0.1}}"),
     ] {
         assert_eq!(fate(tool, text), (Fate::Failed, true), "{tool}: {text}");
