@@ -11,6 +11,7 @@ mod cli_json;
 mod cli_story;
 mod cli_terminal;
 mod crashes;
+mod ingest;
 mod life_of_a_span;
 mod promises;
 mod world;

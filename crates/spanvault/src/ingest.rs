@@ -66,6 +66,10 @@ impl Vault {
             return Err(empty(&path));
         }
         let importer = importer_for(&path, &*file, options)?;
+        if let Some(bytes_max) = importer.source_bytes_max(&self.options.limits).filter(|most| len > *most) {
+            let error = ImportError::DocumentTooLarge { format: importer.format(), bytes_max };
+            return Err(import_failed(&path, error));
+        }
         let mut run = Run::start(self, &path, importer, options)?;
         let mut reader = FileReader { file, offset: 0, len, progress };
         let mut failure = None;
@@ -204,10 +208,9 @@ impl<'v> Run<'v> {
         importer: &'static dyn Importer,
         options: &IngestOptions,
     ) -> Result<Self> {
-        let source_name =
-            path.file_stem().map_or_else(|| "session".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let path = path.to_string_lossy().into_owned();
         let source = vault.source_of_path(&path)?;
+        let source_name = vault.source_name(&path, source)?;
         let known = KnownRecipe::of(vault, source)?;
         Ok(Self {
             vault,
@@ -387,6 +390,29 @@ impl<'v> Run<'v> {
             self.flush(true)?;
         }
         Ok(self.report)
+    }
+}
+
+impl Vault {
+    /// What sessions are called after where a transcript does not name its own: the stem of the file, and where another
+    /// file of that stem came first, a part of the hash of its path as well.
+    fn source_name(&self, path: &str, source: Option<Position>) -> Result<String> {
+        let stem =
+            Path::new(path).file_stem().map_or_else(|| "session".into(), |stem| stem.to_string_lossy());
+        for other in self.positions(&key::key(key::Table::Source, &[]))? {
+            let other_path = self.source_at(other)?.path;
+            let same_stem =
+                Path::new(&other_path).file_stem().is_some_and(|other| other.to_string_lossy() == stem);
+            if same_stem && Some(other) != source {
+                let digest = ContentHash::of(path.as_bytes()).to_string();
+                return Ok(format!("{stem}-{}", digest.get(..8).unwrap_or(&digest)));
+            }
+            if Some(other) == source {
+                // Everything before this source was looked at; what came after it does not take its name.
+                break;
+            }
+        }
+        Ok(stem.into_owned())
     }
 }
 

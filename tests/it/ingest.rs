@@ -1,0 +1,160 @@
+//! Files into a vault, again and again, and out of it byte for byte.
+
+use std::path::{Path, PathBuf};
+
+use spanvault::{ErrorKind, IngestOptions, IngestReport, Options, SpanFilter, SpanInfo, Vault};
+
+/// A vault on the real disk and a folder for transcripts beside it.
+struct Desk {
+    _root: tempfile::TempDir,
+    files: PathBuf,
+    vault: Vault,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let root = tempfile::tempdir().expect("a directory");
+        let files = root.path().join("files");
+        std::fs::create_dir_all(&files).expect("a folder");
+        let vault = Vault::open_with(root.path().join("vault"), Options::default()).expect("a vault");
+        Self { _root: root, files, vault }
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.files.join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(&path, text).expect("written");
+        path
+    }
+
+    fn ingest(&self, path: &Path) -> spanvault::Result<IngestReport> {
+        self.vault.ingest(path, &IngestOptions::default(), &mut |_done, _of| {})
+    }
+
+    fn restored(&self, path: &Path) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.vault
+            .restore(&path.to_string_lossy(), &mut |piece| {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            })
+            .expect("restored");
+        bytes
+    }
+
+    fn spans(&self) -> Vec<SpanInfo> {
+        let mut spans = Vec::new();
+        self.vault
+            .spans(&SpanFilter::default(), &mut |span| {
+                spans.push(span);
+                Ok(())
+            })
+            .expect("listed");
+        spans
+    }
+}
+
+fn line(n: u32, text: &str) -> String {
+    format!(
+        r#"{{"type":"user","uuid":"u{n}","sessionId":"one","timestamp":"2026-01-01T00:00:0{}Z","message":{{"role":"user","content":"{text}"}}}}"#,
+        n % 10
+    )
+}
+
+#[test]
+fn i77_ingesting_again_is_a_no_op_and_a_grown_file_adds_its_tail() {
+    let desk = Desk::new();
+    let (first, second) = (line(1, "one") + "\n" + &line(2, "two"), "\n".to_owned() + &line(3, "three") + "\n");
+    let path = desk.write("a.jsonl", &first);
+    assert_eq!(desk.ingest(&path).unwrap().spans_new, 2);
+    let revision = desk.vault.revision();
+    let again = desk.ingest(&path).unwrap();
+    assert_eq!((again.spans_new, again.spans_known, again.bytes_new), (0, 2, 0));
+    assert_eq!(desk.vault.revision(), revision, "nothing was written");
+    desk.write("a.jsonl", &(first.clone() + &second));
+    let grown = desk.ingest(&path).unwrap();
+    assert_eq!((grown.spans_new, grown.spans_known), (1, 2));
+    assert_eq!(desk.restored(&path), (first + &second).into_bytes());
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_kept_and_gives_way_to_the_whole_line() {
+    let desk = Desk::new();
+    let (whole, next) = (line(1, "one"), line(2, "two"));
+    let path = desk.write("a.jsonl", &format!("{whole}\n{}", &next[..40]));
+    let torn = desk.ingest(&path).unwrap();
+    assert_eq!((torn.spans_new, torn.quarantined.len()), (2, 1));
+    assert_eq!(torn.quarantined[0].offset, whole.len() as u64 + 1);
+    let text = format!("{whole}\n{next}\n");
+    desk.write("a.jsonl", &text);
+    let healed = desk.ingest(&path).unwrap();
+    assert_eq!((healed.spans_new, healed.quarantined.len()), (1, 0));
+    assert_eq!(desk.spans().len(), 2, "the fragment is contained in the whole line");
+    assert_eq!(desk.restored(&path), text.into_bytes());
+}
+
+#[test]
+fn i80_one_identity_with_other_bytes_is_a_conflict_and_both_are_kept() {
+    let desk = Desk::new();
+    let path = desk.write("a.jsonl", &(line(1, "the sum is 4") + "\n"));
+    desk.ingest(&path).unwrap();
+    let other = desk.write("b.jsonl", &(line(1, "the sum is 5") + "\n"));
+    let report = desk.ingest(&other).unwrap();
+    assert_eq!((report.spans_new, report.conflicts.len()), (1, 1));
+    assert_eq!(desk.spans().len(), 2);
+}
+
+#[test]
+fn a_rewritten_file_is_a_new_state_that_shares_its_originals() {
+    let desk = Desk::new();
+    let before: Vec<String> = (1..=4).map(|n| line(n, "same")).collect();
+    let path = desk.write("a.jsonl", &(before.join("\n") + "\n"));
+    desk.ingest(&path).unwrap();
+    let after = [line(9, "put in front"), before[0].clone(), before[2].clone()].join("\n") + "\n";
+    desk.write("a.jsonl", &after);
+    let report = desk.ingest(&path).unwrap();
+    assert_eq!((report.spans_new, report.spans_known), (1, 2));
+    assert_eq!(desk.restored(&path), after.into_bytes());
+    assert_eq!(desk.spans().len(), 5, "what the file no longer has is still evidence");
+}
+
+#[test]
+fn a_line_that_stands_twice_in_a_file_is_two_spans_with_one_original() {
+    let desk = Desk::new();
+    let twice = line(1, "again");
+    let path = desk.write("a.jsonl", &format!("{twice}\n{twice}\n"));
+    let report = desk.ingest(&path).unwrap();
+    assert_eq!(report.spans_new, 2);
+    let spans = desk.spans();
+    assert_eq!(spans[0].hash, spans[1].hash);
+    assert_eq!((spans[0].index, spans[1].index), (0, 1));
+}
+
+#[test]
+fn two_files_of_one_name_do_not_share_a_session() {
+    let desk = Desk::new();
+    let chat = |word: &str| format!(r#"[{{"role":"user","content":"{word}"}},{{"role":"assistant","content":"yes"}}]"#);
+    let one = desk.write("one/run.json", &chat("first"));
+    let two = desk.write("two/run.json", &chat("second"));
+    let (first, second) = (desk.ingest(&one).unwrap(), desk.ingest(&two).unwrap());
+    assert_eq!(first.sessions, ["run"]);
+    assert_ne!(first.sessions, second.sessions);
+    assert_eq!(desk.ingest(&one).unwrap().spans_new, 0);
+    assert_eq!(desk.ingest(&two).unwrap().spans_new, 0);
+    assert_eq!(desk.vault.sessions().unwrap().len(), 2);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_as_a_transcript_is_a_clear_error_and_nothing_is_recorded() {
+    let desk = Desk::new();
+    let empty = desk.write("empty.jsonl", "");
+    let unknown = desk.write("notes.txt", "just some words\nand more of them\n");
+    for path in [&empty, &unknown] {
+        let error = desk.ingest(path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error:?}");
+        assert!(error.hint().is_some());
+    }
+    let missing = desk.ingest(&desk.files.join("nowhere.jsonl")).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+    assert!(desk.vault.sessions().unwrap().is_empty());
+}
