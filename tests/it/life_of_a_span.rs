@@ -87,7 +87,9 @@ fn i26_an_open_promise_keeps_its_span_verbatim_and_the_refusal_is_in_the_log() {
     let session = vault.session("run").unwrap();
     session.record(SpanDraft::user("Look at the export.")).unwrap();
     let promise = session
-        .record(SpanDraft::assistant("Once it is deployed I will add an alert for exports that take longer than 60 seconds."))
+        .record(SpanDraft::assistant(
+            "Once it is deployed I will add an alert for exports that take longer than 60 seconds.",
+        ))
         .unwrap();
     session.record(SpanDraft::user("Good. And the rest?")).unwrap();
     story_tail(&vault);
@@ -99,11 +101,12 @@ fn i26_an_open_promise_keeps_its_span_verbatim_and_the_refusal_is_in_the_log() {
     let shown = session.context().unwrap();
     assert!(shown.iter().any(|item| matches!(item, ContextItem::Span { span, .. } if *span == promise.span)));
     let mut logged = Vec::new();
-    vault.refusals(&mut |refusal| {
-        logged.push(refusal.subject);
-        Ok(())
-    })
-    .unwrap();
+    vault
+        .refusals(&mut |refusal| {
+            logged.push(refusal.subject);
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(logged, vec![promise.span.0]);
     // The way out: a checkpoint carries it, and the span is live no more.
     let checkpoint = session.checkpoint().unwrap();
@@ -111,7 +114,11 @@ fn i26_an_open_promise_keeps_its_span_verbatim_and_the_refusal_is_in_the_log() {
     let after = session.compact_with(&CompactionOptions::default(), &mut BuiltIn).unwrap();
     assert!(after.preserved.iter().all(|preserved| preserved.reasons.is_empty()), "{:?}", after.preserved);
     let shown = session.context().unwrap();
-    assert!(shown.iter().any(|item| matches!(item, ContextItem::Checkpoint { text, .. } if text.contains("add an alert"))));
+    assert!(
+        shown.iter().any(
+            |item| matches!(item, ContextItem::Checkpoint { text, .. } if text.contains("add an alert"))
+        )
+    );
 }
 
 fn story_tail(vault: &Vault) {
@@ -130,7 +137,12 @@ fn a_text_that_says_nothing_of_its_spans_is_not_admitted_and_nothing_changes() {
     let plan = session.plan_compaction(Keep::default()).unwrap();
     let range = plan.permitted().next().unwrap();
     let before = session.context().unwrap();
-    for text in ["", "   ", "Hello! How can I help you today?", "[Compactor] failed: 'NoneType' object is not iterable"] {
+    for text in [
+        "",
+        "   ",
+        "Hello! How can I help you today?",
+        "[Compactor] failed: 'NoneType' object is not iterable",
+    ] {
         let error = session.compact(&plan, range, text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused, "{text:?}");
     }
@@ -149,7 +161,8 @@ fn a_plan_is_decided_again_when_it_is_used() {
     assert_eq!(made.generation, 1);
     // The same range a second time: its spans are replaced already.
     assert!(session.compact(&plan, range, text).is_err());
-    let summaries = session.context().unwrap().iter().filter(|item| matches!(item, ContextItem::Summary { .. })).count();
+    let summaries =
+        session.context().unwrap().iter().filter(|item| matches!(item, ContextItem::Summary { .. })).count();
     assert_eq!(summaries, 1);
 }
 
@@ -171,21 +184,27 @@ fn five_generations_still_name_and_recover_what_the_first_one_lost() {
     for generation in 1..=5_u32 {
         for n in 0..24 {
             let args = serde_json::json!({"file_path": format!("/srv/books/{generation}-{n}.txt")});
-            crate::world::call(&session, &format!("g{generation}-{n}"), "Read", args, &format!("row {}\n", n * 31));
+            crate::world::call(
+                &session,
+                &format!("g{generation}-{n}"),
+                "Read",
+                args,
+                &format!("row {}\n", n * 31),
+            );
         }
         let report = session.compact_with(&options, &mut BuiltIn).unwrap();
         deepest = report.summaries.iter().map(|made| made.generation).max().unwrap_or(deepest);
     }
     assert!(deepest >= 5, "{deepest}");
-    let top = session
-        .context()
-        .unwrap()
-        .into_iter()
-        .find_map(|item| match item {
-            ContextItem::Summary { summary, generation, .. } if generation == deepest => Some(summary),
-            _ => None,
-        })
-        .unwrap();
+    let mut top = None;
+    for item in session.context().unwrap() {
+        if let ContextItem::Summary { summary, generation, .. } = item
+            && generation == deepest
+        {
+            top = Some(summary);
+        }
+    }
+    let top = top.unwrap();
     let expansion = vault.expand(top).unwrap();
     let named = expansion.omitted.iter().find(|omission| omission.text.contains("INV-2025-08-44719"));
     let named = named.expect("the manifest of the last generation names it");
@@ -195,7 +214,9 @@ fn five_generations_still_name_and_recover_what_the_first_one_lost() {
     let kept: u64 = expansion.fidelity.iter().map(|fidelity| fidelity.kept).sum();
     let total: u64 = expansion.fidelity.iter().map(|fidelity| fidelity.total).sum();
     assert!(kept * 4 < total, "fidelity falls visibly: {kept} of {total}");
-    assert!(!expansion.summaries.is_empty() && expansion.summaries.iter().all(|child: &SummaryId| *child < top));
+    assert!(
+        !expansion.summaries.is_empty() && expansion.summaries.iter().all(|child: &SummaryId| *child < top)
+    );
 }
 
 #[test]
@@ -207,7 +228,11 @@ fn the_list_of_spans_says_which_summary_stands_for_each() {
     let (mut replaced, mut verbatim) = (0, 0);
     vault
         .spans(&SpanFilter::default(), &mut |span| {
-            if span.summary.is_some() { replaced += 1 } else { verbatim += 1 }
+            if span.summary.is_some() {
+                replaced += 1;
+            } else {
+                verbatim += 1;
+            }
             Ok(())
         })
         .unwrap();

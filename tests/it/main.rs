@@ -1,4 +1,6 @@
 //! Behaviour through the facade and the command line, in one test binary.
+#![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a test makes its own files and keeps its own time")]
 
 mod arrows;
 mod cli_bad_input;
