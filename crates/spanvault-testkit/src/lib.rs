@@ -1,6 +1,6 @@
 //! A reference model of a vault, and generators of histories to run it on. For tests only.
 //!
-//! [`Model`] is written from INVARIANTS and DESIGN alone and shares no code with the engine. A test applies each
+//! [`Model`] is written from docs/INVARIANTS.md and docs/GATE.md alone and shares no code with the engine. A test applies each
 //! [`Op`] to the model and to a real vault, and compares what happened with the [`Expectation`]. The model keeps plain
 //! maps and asks every question anew from the whole history; it is meant to be read, not to be fast.
 //!

@@ -1,6 +1,6 @@
-//! The vault as INVARIANTS and DESIGN describe it, in plain lists.
+//! The vault as docs/INVARIANTS.md and docs/GATE.md describe it, in plain lists.
 //!
-//! Two things are decided here that the papers leave open, always so that more is kept: where several rules of
+//! Two things are decided here that the pages leave open, always so that more is kept: where several rules of
 //! retention fit a span, the longest counts; and an explicit demand replaces the assumed audit span by span, so that
 //! bytes which also occur outside its scope keep the assumption there.
 
@@ -54,7 +54,7 @@ struct Span {
     summary: Option<SummaryId>,
 }
 
-/// How far the removal of an original has come (RELIABILITY 2.2).
+/// How far the removal of an original has come: kept, condemned for its grace, gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Kept,

@@ -1,4 +1,4 @@
-//! Compaction: the table of DESIGN 6, read once more.
+//! Compaction: the table of docs/GATE.md, read once more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The model says what INVARIANTS and DESIGN say: stories, properties, and agreement with the gate.
+//! The model says what docs/INVARIANTS.md and docs/GATE.md say: stories, properties, and agreement with the gate.
 
 mod agreement;
 mod properties;

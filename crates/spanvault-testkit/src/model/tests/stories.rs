@@ -1,4 +1,4 @@
-//! Short histories whose outcome the papers state.
+//! Short histories whose outcome docs/INVARIANTS.md states.
 
 use spanvault_types::{EvidentialClass, Expiry, Horizon, Mode, ReasonKind};
 
