@@ -140,7 +140,7 @@ impl Weighing {
         if self.rewrite { Mode::PointerRewrite } else { Mode::Substitution }
     }
 
-    /// The table of DESIGN 6.
+    /// The table of docs/GATE.md.
     fn weigh(self, request: &CompactionRequest, span: Examined) -> Decision<CompactionTerms> {
         let mut reasons = span.against_any;
         if self.strictest > EvidentialClass::Narrative {

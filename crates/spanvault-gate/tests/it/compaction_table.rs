@@ -1,6 +1,6 @@
-//! The decision table of compaction: the product of all inputs, against the words of DESIGN 6.
+//! The decision table of compaction: the product of all inputs, against docs/GATE.md.
 //!
-//! What is expected is written from those words alone and calls nothing of the gate's own reasoning.
+//! What is expected is written from that page alone and calls nothing of the gate's own reasoning.
 
 use spanvault_gate::{
     ClockTrust, CompactionRequest, Decision, ExpiryMode, LiveMark, OriginalView, Presence, Reach, Reading,
@@ -320,7 +320,7 @@ fn i22_i23_i24_i25_i26_i27_i28_every_row_of_the_compaction_table() {
             .collect();
         workers.into_iter().map(|worker| worker.join().expect("every row agrees")).sum()
     });
-    println!("RELIABILITY gate_compaction_rows {rows} all");
+    println!("{rows} rows of the compaction table");
     assert_eq!(rows, 3 * 4 * 10 * 4 * 4 * 5 * 3 * 4 * 2 * 2 * 2 * 3 * 3 * 2);
 }
 

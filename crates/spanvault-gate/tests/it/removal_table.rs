@@ -1,6 +1,6 @@
-//! The decision table of removal: the product of all inputs, against the words of DESIGN 6 and INVARIANTS E and F.
+//! The decision table of removal: the product of all inputs, against docs/GATE.md and docs/INVARIANTS.md.
 //!
-//! What is expected is written from those words alone and calls nothing of the gate's own reasoning.
+//! What is expected is written from those pages alone and calls nothing of the gate's own reasoning.
 
 use spanvault_gate::{
     ClockTrust, Decision, RemovalTerms, RemovalView, Stage, StoreState, Unknown, VaultState, decide_condemn,
@@ -264,6 +264,6 @@ fn i22_i27_i33_i35_i39_i47_every_row_of_the_removal_table() {
             rows += 2;
         });
     });
-    println!("RELIABILITY gate_removal_rows {rows} all");
+    println!("{rows} rows of the removal table");
     assert_eq!(rows, 6 * 3 * 6 * 6 * 5 * 6 * 2 * 3 * 2 * 2 * 3 * 2);
 }

@@ -10,7 +10,7 @@ use spanvault_types::{
 
 pub(crate) const NOW: u64 = 1_000_000_000;
 pub(crate) const GRACE: u64 = 24 * 3_600_000;
-/// Five minutes, as DESIGN 6 gives it for both tiers of a local vault.
+/// Five minutes, as both tiers of a local vault have it.
 pub(crate) const REACH: u64 = 5 * 60 * 1_000;
 
 pub(crate) const SPAN: Position = Position::new(20);
