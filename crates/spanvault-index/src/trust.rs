@@ -1,4 +1,4 @@
-//! Whether an index that is found on disk may be used (DESIGN 4, E2, E4, I12).
+//! Whether an index that is found on disk may be used (E2, E4, I12).
 
 use std::path::{Path, PathBuf};
 
