@@ -132,7 +132,7 @@ pub struct SpanRecorded {
     pub source: Position,
     /// The transcript inside a source that holds many; empty otherwise.
     pub record: String,
-    /// The index in the source, as QUERY.md counts it.
+    /// The index in the source, counted as docs/QUERY.md says.
     pub index: u64,
     /// The frame that holds the original: this one, or an earlier one with the same bytes.
     pub original: Position,
