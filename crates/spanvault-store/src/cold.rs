@@ -9,7 +9,7 @@ mod write;
 
 pub(crate) use dictionary::train;
 pub(crate) use pack::{Line, Method, Pack};
-pub(crate) use write::PackWriter;
+pub(crate) use write::{DICTIONARY_HELPS_BYTES, PackWriter};
 
 /// Length of a guide.
 const GUIDE_BYTES: usize = 120;

@@ -11,7 +11,7 @@ use spanvault_types::key::{self, Table};
 use spanvault_types::{ContentHash, Demoted, Event, Position};
 
 use crate::bytes::len_u64;
-use crate::cold::{Pack, PackWriter, train};
+use crate::cold::{DICTIONARY_HELPS_BYTES, Pack, PackWriter, train};
 use crate::error::{Result, StoreError, io_error};
 use crate::layout::{self, tmp};
 use crate::read::{BodyState, Whereabouts};
@@ -26,8 +26,6 @@ const PACK_ORIGINALS_MAX: usize = 4096;
 const PACK_BYTES: u64 = 32 << 20;
 /// A dictionary is trained on at most this many bytes of originals.
 const SAMPLE_BYTES: u64 = 4 << 20;
-/// Longer originals are no samples: a dictionary helps short ones.
-const SAMPLE_BYTES_MAX: u64 = 64 << 10;
 
 /// What a demotion did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -195,7 +193,7 @@ impl Store {
     /// A dictionary trained on some of the originals, or an empty one.
     fn dictionary_for(&self, chosen: &[Choice]) -> Result<Vec<u8>> {
         let total_bytes: u64 = chosen.iter().map(|choice| choice.bytes).sum();
-        let short = || chosen.iter().filter(|choice| choice.bytes <= SAMPLE_BYTES_MAX);
+        let short = || chosen.iter().filter(|choice| choice.bytes <= len_u64(DICTIONARY_HELPS_BYTES));
         let short_bytes: u64 = short().map(|choice| choice.bytes).sum();
         let step = usize::try_from(short_bytes / SAMPLE_BYTES + 1).unwrap_or(usize::MAX);
         let mut samples = Vec::new();

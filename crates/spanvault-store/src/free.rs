@@ -125,10 +125,7 @@ impl Store {
             let until = self.tip().next;
             let bodies = self.bodies_to_drop(first, until)?;
             if options.is_worth(bodies.iter().map(|(_at, bytes)| bytes).sum(), end) {
-                return match writer.seal() {
-                    Err(StoreError::NoSpace { .. }) if self.reserve.release_all() => writer.seal(),
-                    other => other,
-                };
+                return writer.seal_at_any_price();
             }
         }
         Ok(())

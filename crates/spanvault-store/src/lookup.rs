@@ -11,7 +11,9 @@ use spanvault_types::{Counts, Position};
 
 use crate::bytes::len_u64;
 use crate::error::{Result, StoreError, io_error};
-use crate::segment::{Cursor, Entry, KeyRange, Replay, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot};
+use crate::segment::{
+    Cursor, Entry, KeyRange, Replay, Replayed, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot,
+};
 use crate::sidecar::{Sidecar, Unusable};
 use crate::store::Store;
 use crate::tail::read_head;
@@ -241,7 +243,11 @@ impl Store {
             return Ok(map);
         }
         let file = self.log_file(segment)?;
-        let map = Arc::new(self.scan_segment(&*file, &segment.head, until)?);
+        let replayed = self.scan_segment(&*file, &segment.head, until)?;
+        for damage in replayed.damage {
+            self.note_damage(damage);
+        }
+        let map = Arc::new(replayed.map);
         self.scans.keep(&segment.head, Arc::clone(&map));
         Ok(map)
     }
@@ -252,7 +258,7 @@ impl Store {
         file: &dyn DiskFile,
         head: &SegmentHead,
         until: u64,
-    ) -> Result<SegmentMap> {
+    ) -> Result<Replayed> {
         let path = self.layout.segment(head.number);
         let cursor = Cursor {
             next: head.first,
@@ -262,12 +268,7 @@ impl Store {
             known: until - 1,
         };
         let start = len_u64(SEGMENT_HEAD_BYTES);
-        let replayed = Replay::new(file, &self.key, head.number, start, cursor)
-            .and_then(Replay::run)
-            .map_err(io_error("read", &path))?;
-        for damage in replayed.damage {
-            self.note_damage(damage);
-        }
-        Ok(replayed.map)
+        let replay = Replay::new(file, &self.key, head.number, start, cursor);
+        replay.and_then(Replay::run).map_err(io_error("read", &path))
     }
 }

@@ -109,7 +109,7 @@ impl Store {
         store.reserve = reserve.map_err(io_error("open", &store.layout.reserve))?;
         store.flush.note_in(file, hint);
         if unfit {
-            store.lock()?.seal()?;
+            store.lock()?.seal_at_any_price()?;
         }
         for number in stale {
             store.rebuild_sidecar(number)?;

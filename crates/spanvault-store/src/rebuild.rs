@@ -1,9 +1,13 @@
 //! Writes sidecars again from their segments.
 
-use std::sync::Arc;
+use std::path::Path;
+
+use spanvault_env::OpenMode;
+use spanvault_types::Position;
 
 use crate::error::{Result, StoreError, io_error};
-use crate::sidecar;
+use crate::segment::{Replayed, SegmentHead};
+use crate::sidecar::{self, Sidecar, Unusable};
 use crate::store::Store;
 use crate::view::Sealed;
 
@@ -46,10 +50,13 @@ impl Store {
             return Ok(());
         };
         let file = self.log_file(segment)?;
-        let map = Arc::new(self.scan_segment(&*file, &segment.head, until)?);
-        let bytes = sidecar::encode(&map, &segment.head, &self.key);
-        self.handles.forget(segment.sidecar_id());
+        let mut replayed = self.scan_segment(&*file, &segment.head, until)?;
         let path = self.layout.sidecar(number);
+        if !replayed.damage.is_empty() {
+            self.adopt_keys(&path, &segment.head, &mut replayed);
+        }
+        let bytes = sidecar::encode(&replayed.map, &segment.head, &self.key);
+        self.handles.forget(segment.sidecar_id());
         let Some(written) = self.write_sidecar(&segment.head, &bytes)? else {
             return Err(StoreError::NoSpace { action: "write", path });
         };
@@ -57,5 +64,25 @@ impl Store {
         let renewed = Sealed::new(segment.head, segment.head_intact, Some(written));
         self.set_view(view.with_sealed(renewed));
         Ok(())
+    }
+
+    /// Keeps the keys that an earlier sidecar has for frames that are damaged by now, so that they are still found, and
+    /// found to be damaged. Keys lead to positions, and those stay whatever becomes of the file.
+    fn adopt_keys(&self, path: &Path, head: &SegmentHead, replayed: &mut Replayed) {
+        for damage in &replayed.damage {
+            self.note_damage(*damage);
+        }
+        let earlier = || {
+            let file = self.env.disk.open(path, OpenMode::Read)?;
+            let earlier = Sidecar::open(&*file, &self.key, head.number)?;
+            if earlier.first == head.first { earlier.load(&*file) } else { Err(Unusable::Damaged) }
+        };
+        let Ok(earlier) = earlier() else { return };
+        let is_damaged = |at: u64| {
+            let at = Position::new(at);
+            replayed.damage.iter().any(|damage| damage.from <= at && at <= damage.to)
+        };
+        let adopted = earlier.keys.into_iter().filter(|entry| is_damaged(entry.at));
+        replayed.map.keys.extend(adopted);
     }
 }

@@ -145,7 +145,7 @@ impl Check<'_, '_> {
         // As it is now: it may have been rewritten since the vault was opened.
         let now = read_head(file, &self.store.key, head.number).map_err(io_error("read", &log))?;
         let head = now.as_ref().unwrap_or(head);
-        let map = self.store.scan_segment(file, head, until)?;
+        let map = self.store.scan_segment(file, head, until)?.map;
         let expected = sidecar::encode(&map, head, &self.store.key);
         let path = self.store.layout.sidecar(head.number);
         let Ok(file) = self.store.env.disk.open(&path, OpenMode::Read) else { return Ok(false) };

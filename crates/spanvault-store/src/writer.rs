@@ -244,6 +244,14 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// As [`Writer::seal`]; on a full disk with what the reserve has.
+    pub(crate) fn seal_at_any_price(&mut self) -> Result<()> {
+        match self.seal() {
+            Err(StoreError::NoSpace { .. }) if self.store.reserve.release_all() => self.seal(),
+            other => other,
+        }
+    }
+
     fn try_seal(&mut self) -> Result<()> {
         let store = self.store;
         let view = store.view();

@@ -11,6 +11,8 @@ use super::{GUIDE_BYTES, LEVEL};
 use crate::bytes::len_u64;
 use crate::stamp::CheckKey;
 
+/// A longer original has its own repetitions and needs no dictionary.
+pub(crate) const DICTIONARY_HELPS_BYTES: usize = 64 << 10;
 /// Entries are gathered up to this length and written at once.
 const WRITE_BYTES: usize = 1 << 20;
 
@@ -58,13 +60,12 @@ impl<'a> PackWriter<'a> {
 
     /// Adds an original.
     pub(crate) fn add(&mut self, position: u64, hash: ContentHash, bytes: &[u8]) -> io::Result<()> {
-        let (mut method, mut stored) = (Method::Zstd, self.plain.compress(bytes)?);
-        if let Some(trained) = &mut self.trained {
-            let shorter = trained.compress(bytes)?;
-            if shorter.len() < stored.len() {
-                (method, stored) = (Method::ZstdDictionary, shorter);
+        let (method, stored) = match &mut self.trained {
+            Some(trained) if bytes.len() <= DICTIONARY_HELPS_BYTES => {
+                (Method::ZstdDictionary, trained.compress(bytes)?)
             }
-        }
+            _ => (Method::Zstd, self.plain.compress(bytes)?),
+        };
         let raw = len_u64(bytes.len());
         if stored.len() < bytes.len() {
             self.add_stored(Line { position, method, raw, hash, offset: 0, stored: 0 }, &stored)

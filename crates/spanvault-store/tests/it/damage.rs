@@ -240,6 +240,29 @@ fn i12_sidecars_that_are_gone_swapped_or_foreign_change_no_answer() {
 }
 
 #[test]
+fn i16_a_sidecar_that_is_written_again_still_finds_what_is_damaged() {
+    let (world, ledger) = vault();
+    let (at, bytes) = &ledger.batches[1].originals[0];
+    let hash = key::original(&ContentHash::of(bytes));
+    let mut logs = files(&world).into_iter().filter(|(path, _)| is_log(path));
+    let (path, offset) = logs
+        .find_map(|(path, _)| {
+            let log = world.disk.bytes(&path).unwrap();
+            Some((path, log.windows(bytes.len()).position(|window| window == bytes.as_slice())? as u64))
+        })
+        .unwrap();
+    world.disk.flip_bit(&path, offset - 60, 4).unwrap();
+    world.disk.flip_bit(&path, offset + 1, 4).unwrap();
+    let (store, _report) = world.try_open(Access::Write).unwrap();
+    store.rebuild_sidecars(&mut |_| ()).unwrap();
+    drop(store);
+    let (store, report) = world.restarted().try_open(Access::Read).unwrap();
+    assert!(report.unindexed.is_empty());
+    assert_eq!(store.scan(&hash).unwrap(), [(hash, *at)]);
+    assert!(matches!(store.original(*at), Err(StoreError::Corrupt { .. })));
+}
+
+#[test]
 fn i17_a_copy_of_the_log_inside_a_body_is_never_taken_for_the_log() {
     let world = World::new();
     let store = world.open();

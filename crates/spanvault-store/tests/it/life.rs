@@ -2,7 +2,7 @@
 
 use spanvault_store::{Access, BodyState, StoreError, VerifyDepth, Whereabouts};
 use spanvault_types::key::{self, Table};
-use spanvault_types::{ContentHash, Counts, Event, Position};
+use spanvault_types::{ContentHash, Counts, Event, Position, SourceOpened};
 
 use crate::support::{World, bytes_of, dir, file, push_span, record, session, span};
 
@@ -148,4 +148,20 @@ fn i72_a_newer_format_is_refused_and_not_touched() {
         assert!(matches!(world.try_open(access), Err(StoreError::NewerFormat { found: 2, .. })));
     }
     assert_eq!((world.disk.files(), world.disk.count(spanvault_env::Count::Changes)), (files, calls));
+}
+
+#[test]
+fn i71_an_event_that_is_too_large_is_refused_and_leaves_no_trace() {
+    let world = World::new();
+    let store = world.open();
+    let at = record(&store, 0, b"span");
+    let path = "x".repeat((64 << 20) + 1);
+    let opened = SourceOpened { path, format: String::new() };
+    let mut writer = store.lock().unwrap();
+    let mut batch = writer.begin();
+    batch.push(Event::SourceOpened(opened), None);
+    assert!(matches!(writer.commit(batch), Err(StoreError::TooLarge { schema: 5, .. })));
+    drop(writer);
+    assert_eq!(store.head().position, at.next());
+    record(&store, 1, b"another");
 }

@@ -10,7 +10,8 @@ use spanvault_store::{
     Access, BodyState, FreeOptions, Removal, Store, StoreError, VerifyDepth, Whereabouts, Writer,
 };
 use spanvault_types::{
-    Condemned, ContentHash, Event, EvidentialClass, Expiry, Position, Rescued, StoreTime, Ttl, key,
+    Actor, Condemned, ContentHash, Event, EvidentialClass, Expiry, HoldPlaced, Position, Rescued, Scope,
+    StoreTime, Ttl, key,
 };
 
 use crate::support::{Ledger, World, every, file, span};
@@ -418,6 +419,41 @@ fn i9_on_a_full_disk_a_removal_commits_and_space_comes_back() {
     assert!(all[..30].iter().all(|at| matches!(store.original(*at), Err(StoreError::Reclaimed { .. }))));
     assert!(all[30..].iter().all(|at| store.original(*at).is_ok()));
     assert!(is_sound(&store));
+}
+
+#[test]
+fn i9_whatever_is_left_of_the_disk_reads_and_holds_go_on_and_nothing_is_lost() {
+    for free in (0..8_192).step_by(every(2) * 256) {
+        let mut world = World::new().with_segments_of(3_000);
+        world.options.reserve_bytes = 128 << 10;
+        let mut ledger = Ledger::default();
+        let store = world.open();
+        ledger.commit(&store, &[500, 400]).unwrap();
+        world.disk.set_capacity(Some(world.disk.used_bytes() + free as u64));
+        for _ in 0..10 {
+            let before = ledger.clone();
+            match ledger.commit(&store, &[500, 400]) {
+                Ok(()) => {}
+                Err(StoreError::NoSpace { .. }) => ledger = before,
+                Err(error) => panic!("with {free} bytes left: {error}"),
+            }
+        }
+        drop(store);
+        let world = world.restarted();
+        let (store, report) = world.try_open(Access::Write).unwrap();
+        assert!(report.is_sound(), "{report:?}");
+        for hold in 0..3 {
+            let mut writer = store.lock().unwrap();
+            let mut batch = writer.begin();
+            let held = HoldPlaced { scope: Scope::All, originals: Vec::new(), by: Actor::default() };
+            batch.push(Event::HoldPlaced(held), None);
+            assert!(writer.commit(batch).is_ok(), "hold {hold} with {free} bytes left");
+        }
+        ledger.check_originals(&store);
+        assert!(store.verify(VerifyDepth::Data, &mut |_| ()).unwrap().is_sound());
+        drop(store);
+        ledger.check_originals(&world.on(world.disk.crash(Survival::Nothing)).read());
+    }
 }
 
 #[test]
