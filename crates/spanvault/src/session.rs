@@ -49,19 +49,21 @@ impl<'v> Session<'v> {
     /// # Errors
     /// As [`Session::record`].
     pub fn record_all(&self, drafts: Vec<SpanDraft>) -> Result<Vec<Receipt>> {
+        // Everything that needs no lock comes before it: other threads are waiting to record.
         let contents = drafts.iter().map(|draft| parse(&draft.bytes)).collect::<Result<Vec<_>>>()?;
+        let hashes: Vec<ContentHash> = drafts.iter().map(|draft| ContentHash::of(&draft.bytes)).collect();
         let mut classes = ClassStreams::default();
         let classes = classes.classify(contents.iter().map(|content| Some(("", content))));
         let mut recorder = Recorder::start(self.vault)?;
         let first = self.vault.span_count(self.at)?;
         let mut receipts = Vec::with_capacity(drafts.len());
-        for (n, ((draft, content), class)) in drafts.into_iter().zip(&contents).zip(classes).enumerate() {
-            let hash = ContentHash::of(&draft.bytes);
+        let read = contents.iter().zip(hashes).zip(classes);
+        for ((index, draft), ((content, hash), class)) in (first..).zip(drafts).zip(read) {
             let at = recorder.span(NewSpan {
                 session: self.at,
                 source: Position::ZERO,
                 record: String::new(),
-                index: first + n as u64,
+                index,
                 content,
                 class,
                 bytes: draft.bytes.clone(),
