@@ -14,10 +14,11 @@ use crate::bytes::len_u64;
 use crate::cold::{DICTIONARY_HELPS_BYTES, Pack, PackWriter, train};
 use crate::error::{Result, StoreError, io_error};
 use crate::layout::{self, tmp};
-use crate::read::{BodyState, Whereabouts};
+use crate::read::BodyState;
 use crate::rebuild::Progress;
 use crate::sidecar::Unusable;
 use crate::store::Store;
+use crate::whereabouts::Whereabouts;
 use crate::writer::Writer;
 
 /// Originals in one pack at most.

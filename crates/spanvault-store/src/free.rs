@@ -12,11 +12,11 @@ use spanvault_types::key::Table;
 use crate::error::{Result, StoreError};
 use crate::frame::Form;
 use crate::lookup::Index;
-use crate::read::Fate;
 use crate::rebuild::Progress;
 use crate::segment::{KeyRange, first_position};
 use crate::store::Store;
 use crate::view::Sealed;
+use crate::whereabouts::Fate;
 use crate::writer::Writer;
 
 /// When a file is worth rewriting.

@@ -1,6 +1,5 @@
 //! Reads frames and originals.
 
-use spanvault_types::key::{self, Table};
 use spanvault_types::{Commitment, ContentHash, Event, Position, StoreTime};
 
 use crate::bytes::len_u64;
@@ -10,9 +9,10 @@ use crate::frame::{Form, FrameHead, HEAD_BYTES, Name};
 use crate::lookup::Located;
 use crate::stamp::Place;
 use crate::store::Store;
+use crate::whereabouts::Fate;
 
 /// Read at once where only the event is wanted.
-const EVENT_READ_BYTES: u64 = 1024;
+pub(crate) const EVENT_READ_BYTES: u64 = 1024;
 /// A frame up to this length is read with one call.
 const FRAME_READ_BYTES: u64 = 256 << 10;
 
@@ -59,62 +59,6 @@ pub struct Original {
     pub hash: ContentHash,
     /// Its bytes: they hash to `hash`.
     pub bytes: Vec<u8>,
-}
-
-/// Where an original is (I64).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whereabouts {
-    /// In the log.
-    Hot,
-    /// In a cold pack. The log may still have it too.
-    Cold {
-        /// The pack.
-        pack: u64,
-    },
-    /// Due, and waiting for its grace; the bytes are there.
-    Condemned {
-        /// The record that condemned it.
-        by: Position,
-    },
-    /// Gone, lawfully.
-    Reclaimed {
-        /// Its tombstone.
-        tombstone: Position,
-    },
-    /// Damaged, as far as is known without hashing it again.
-    Corrupt,
-    /// Not there, though it was acknowledged.
-    Missing,
-    /// There is no original at this position.
-    Nothing,
-}
-
-impl Whereabouts {
-    /// Whether the bytes can be read.
-    pub const fn is_retrievable(self) -> bool {
-        matches!(self, Self::Hot | Self::Cold { .. } | Self::Condemned { .. })
-    }
-
-    /// The word that JSON and people see.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hot => "hot",
-            Self::Cold { .. } => "cold",
-            Self::Condemned { .. } => "condemned",
-            Self::Reclaimed { .. } => "reclaimed",
-            Self::Corrupt => "corrupt",
-            Self::Missing => "missing",
-            Self::Nothing => "nothing",
-        }
-    }
-}
-
-/// What the log says about the life of an original.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Kept,
-    Condemned(Position),
-    Reclaimed(Position),
 }
 
 /// A frame as it was read; its event may be damaged.
@@ -191,61 +135,6 @@ impl Store {
         }
     }
 
-    /// Says where the original is that the frame at `at` carries or shares. Its bytes are not hashed; what was found
-    /// damaged before is known.
-    pub fn whereabouts(&self, at: Position) -> Whereabouts {
-        self.retrying(|| self.place(at)).unwrap_or(Whereabouts::Corrupt)
-    }
-
-    fn place(&self, at: Position) -> Result<Whereabouts> {
-        let carrier = match self.carrier(at, EVENT_READ_BYTES) {
-            Err(StoreError::NotFound { .. } | StoreError::NoOriginal { .. }) => {
-                return Ok(Whereabouts::Nothing);
-            }
-            Err(rewritten @ StoreError::Rewritten { .. }) => return Err(rewritten),
-            other => other,
-        };
-        let at = carrier.as_ref().map_or(at, |(located, _raw)| Position::new(located.at));
-        let fate = self.fate(at)?;
-        if let Fate::Reclaimed(tombstone) = fate {
-            return Ok(Whereabouts::Reclaimed { tombstone });
-        }
-        let cold = self.demotion(at)?.filter(|demotion| self.is_cold(at, demotion));
-        let hot = match carrier {
-            Ok((located, raw)) => self.hot_place(&located, &raw)?,
-            Err(StoreError::Missing { .. }) => Whereabouts::Missing,
-            Err(_unreadable) => Whereabouts::Corrupt,
-        };
-        Ok(match (cold, hot, fate) {
-            (Some(_), _, Fate::Condemned(by)) | (None, Whereabouts::Hot, Fate::Condemned(by)) => {
-                Whereabouts::Condemned { by }
-            }
-            (Some(demotion), _, _) => Whereabouts::Cold { pack: demotion.pack },
-            (None, Whereabouts::Missing, _)
-                if self.has_damage(at, |damage| damage.fault == Fault::ColdCopy) =>
-            {
-                Whereabouts::Corrupt
-            }
-            (None, hot, _) => hot,
-        })
-    }
-
-    /// What a frame says of its own body.
-    fn hot_place(&self, located: &Located, raw: &RawFrame) -> Result<Whereabouts> {
-        let at = Position::new(located.at);
-        if raw.head.form != Form::Full {
-            return Ok(Whereabouts::Missing);
-        }
-        let spoils_body =
-            |damage: &Damage| matches!(damage.fault, Fault::Body | Fault::Frame | Fault::Missing);
-        if self.has_damage(at, spoils_body) {
-            return Ok(Whereabouts::Corrupt);
-        }
-        let len = located.file.len().map_err(io_error("read", &self.layout.segment(located.segment)))?;
-        let whole = located.slot.offset + raw.head.frame_len() <= len;
-        Ok(if whole { Whereabouts::Hot } else { Whereabouts::Missing })
-    }
-
     /// The frame that carries the original of `at`: that frame itself, or the one that it names.
     pub(crate) fn carrier(&self, at: Position, read_bytes: u64) -> Result<(Located, RawFrame)> {
         let located = self.locate(at)?;
@@ -319,18 +208,6 @@ impl Store {
             Ok(bytes)
         };
         read().map_err(|error| io_error("read", &self.layout.segment(located.segment))(error))
-    }
-
-    /// The last that the log says about an original's life.
-    pub(crate) fn fate(&self, at: Position) -> Result<Fate> {
-        let Some((_key, record)) = self.scan_last(&key::key(Table::Fate, &[at]))? else {
-            return Ok(Fate::Kept);
-        };
-        let event = self.frame(record)?.event;
-        if matches!(event, Event::Reclaimed(_)) {
-            return Ok(Fate::Reclaimed(record));
-        }
-        Ok(if matches!(event, Event::Condemned(_)) { Fate::Condemned(record) } else { Fate::Kept })
     }
 
     /// Whether such damage was met at `at`.

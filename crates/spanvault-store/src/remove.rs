@@ -12,8 +12,9 @@ use spanvault_types::{Event, EvidentialClass, OriginalRef, Position, Reclaimed};
 use crate::batch::Tombstone;
 use crate::error::{Result, StoreError};
 use crate::frame::Name;
-use crate::read::{Fate, RawFrame};
+use crate::read::RawFrame;
 use crate::store::Store;
+use crate::whereabouts::Fate;
 use crate::writer::Writer;
 
 /// One original to remove.

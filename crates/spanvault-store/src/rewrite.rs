@@ -1,4 +1,4 @@
-//! Replaces a segment by its events and living bodies, and a pack by its living entries.
+//! Replaces a segment by its events and living bodies.
 //!
 //! The new file is written beside the old one, synced, renamed over it, and the directory is synced; whenever that is
 //! cut, one of the two is there and whole. Positions stay, so no pointer moves. What is damaged is carried over as it
@@ -6,22 +6,18 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use spanvault_env::{DiskFile, OpenMode};
 use spanvault_types::Position;
-use spanvault_types::key::{self, Table};
 
 use crate::bytes::len_u64;
-use crate::cold::{Line, Method, Pack, PackWriter};
-use crate::error::{Result, StoreError, io_error};
+use crate::error::{Result, io_error};
 use crate::frame::{Form, FrameHead};
 use crate::layout::tmp;
 use crate::lookup::Index;
-use crate::read::Fate;
 use crate::segment::{SEGMENT_HEAD_BYTES, Scanned, Scanner, SegmentHead, SegmentMap, Slot, Step};
-use crate::sidecar::{self, Sidecar, Unusable};
+use crate::sidecar::{self, Sidecar};
 use crate::stamp::Place;
 use crate::store::Store;
 use crate::view::Sealed;
@@ -125,120 +121,6 @@ impl Store {
             end,
         };
         Ok((Arc::from(file), map))
-    }
-
-    /// Rewrites a pack without the entries of reclaimed originals, or removes it if no other is left. Returns the bytes
-    /// that were freed; `None` where the pack cannot be read well enough to be replaced.
-    pub(crate) fn rewrite_pack(&self, id: u64) -> Result<Option<u64>> {
-        let path = self.layout.pack(id);
-        let Some(old) = self.usable_pack(id)? else { return Ok(None) };
-        let Some(lines) = self.living_lines(id, &old)? else { return Ok(None) };
-        let old_bytes = self.len_of(&path)?;
-        if lines.iter().all(|line| line.method == Method::Dropped) {
-            self.forget_pack(id);
-            drop(old);
-            self.env.disk.remove(&path).map_err(io_error("remove", &path))?;
-            self.sync_dir(&self.layout.cold)?;
-            return Ok(Some(old_bytes));
-        }
-        let draft = tmp(&path);
-        let written = self.copy_pack(id, &old, &lines, &draft);
-        let new_bytes = match written {
-            Ok(Some(bytes)) => bytes,
-            refused => {
-                drop(self.env.disk.remove(&draft));
-                return refused;
-            }
-        };
-        self.put_in_place(&[(&draft, &path)], &self.layout.cold)?;
-        self.forget_pack(id);
-        Ok(Some(old_bytes.saturating_sub(new_bytes)))
-    }
-
-    /// The lines of a pack, those of reclaimed originals dropped; `None` where one cannot be read.
-    fn living_lines(&self, id: u64, pack: &Pack) -> Result<Option<Vec<Line>>> {
-        let Some((_key, record)) = self.scan_last(&key::key(Table::Pack, &[Position::new(id)]))? else {
-            return Ok(None);
-        };
-        let Some(demotion) = self.demotion_at(record)? else { return Ok(None) };
-        let mut lines = Vec::with_capacity(demotion.originals.len());
-        for (number, at) in (0..).zip(&demotion.originals) {
-            match self.usable_line(pack, id, number)? {
-                Some(line) if line.position == at.get() => {
-                    let is_dead = matches!(self.fate(*at)?, Fate::Reclaimed(_));
-                    let method = if is_dead { Method::Dropped } else { line.method };
-                    lines.push(Line { method, ..line });
-                }
-                _other => return Ok(None),
-            }
-        }
-        Ok(Some(lines))
-    }
-
-    /// Writes the new file of a pack and reads every living original back; `None` where one of them is damaged.
-    fn copy_pack(&self, id: u64, old: &Pack, lines: &[Line], draft: &Path) -> Result<Option<u64>> {
-        let file = self.new_draft(draft)?;
-        let write = || -> std::result::Result<u64, Unusable> {
-            let mut writer = PackWriter::new(&*file, &self.key, id, old.dictionary())?;
-            for line in lines {
-                let stored = if line.method == Method::Dropped { Vec::new() } else { old.stored(line)? };
-                writer.add_stored(*line, &stored)?;
-            }
-            let len = writer.finish()?;
-            let reader = self.env.disk.open(draft, OpenMode::Read)?;
-            let pack = Pack::open(Arc::from(reader), &self.key, id)?;
-            for number in 0..pack.count() {
-                let line = pack.line(number)?;
-                if line.method != Method::Dropped {
-                    pack.original(&line)?;
-                }
-            }
-            Ok(len)
-        };
-        match write() {
-            Ok(len) => Ok(Some(len)),
-            Err(Unusable::Damaged) => Ok(None),
-            Err(Unusable::Io(error)) => Err(io_error("write", draft)(error)),
-        }
-    }
-
-    fn len_of(&self, path: &Path) -> Result<u64> {
-        let len = self.env.disk.open(path, OpenMode::Read).and_then(|file| file.len());
-        len.map_err(io_error("read", path))
-    }
-
-    fn new_draft(&self, draft: &Path) -> Result<Box<dyn DiskFile>> {
-        match self.env.disk.remove(draft) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(io_error("remove", draft)(error));
-            }
-            _gone => {}
-        }
-        self.env.disk.open(draft, OpenMode::CreateNew).map_err(io_error("create", draft))
-    }
-
-    fn write_draft(&self, draft: &Path, bytes: &[u8]) -> Result<()> {
-        let file = self.new_draft(draft)?;
-        file.write_at(bytes, 0).and_then(|()| file.sync()).map_err(io_error("write", draft))
-    }
-
-    /// Puts finished files in the place of others and makes that durable. If it fails nobody knows which of them a
-    /// crash would leave, so the store goes no further (I8).
-    fn put_in_place(&self, files: &[(&Path, &Path)], dir: &Path) -> Result<()> {
-        for (draft, path) in files {
-            if let Err(error) = self.env.disk.rename(draft, path) {
-                self.flush.poison();
-                return Err(io_error("rename", draft)(error));
-            }
-        }
-        self.sync_dir(dir)
-    }
-
-    fn sync_dir(&self, dir: &Path) -> Result<()> {
-        self.env.disk.sync_dir(dir).map_err(|error| {
-            self.flush.poison();
-            StoreError::Io { action: "sync", path: dir.to_owned(), source: error }
-        })
     }
 }
 

@@ -10,9 +10,10 @@ use spanvault_types::{Event, Position};
 use crate::cold::{Line, Method, Pack};
 use crate::damage::{Damage, Fault};
 use crate::error::{Result, StoreError, io_error};
-use crate::read::{Fate, Original};
+use crate::read::Original;
 use crate::sidecar::Unusable;
 use crate::store::Store;
+use crate::whereabouts::Fate;
 
 /// Demotions and opened packs that are kept at hand, each.
 const KEPT_MAX: usize = 32;

@@ -11,7 +11,6 @@ use crate::chain::{ChainValue, Links};
 use crate::damage::{Damage, Fault};
 use crate::error::{Result, StoreError, io_error};
 use crate::frame::{FRAME_BYTES_MIN, Form};
-use crate::read::Fate;
 use crate::rebuild::Progress;
 use crate::segment::{COMMIT_KIND, SEGMENT_HEAD_BYTES, Scanned, Scanner, SegmentHead, Step, hash_at};
 use crate::sidecar;
@@ -19,6 +18,7 @@ use crate::store::Store;
 use crate::tail::read_head;
 use crate::tier::Demotion;
 use crate::view::Sealed;
+use crate::whereabouts::Fate;
 
 /// How much `verify` reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

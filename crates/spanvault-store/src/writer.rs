@@ -3,20 +3,17 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, RwLock};
 
-use spanvault_env::{DiskFile, OpenMode};
 use spanvault_types::{Commit, Event, Position};
 
 use crate::batch::{Batch, Draft};
 use crate::bytes::len_u64;
-use crate::error::{Result, StoreError, io_error, is_no_space};
+use crate::error::{Result, StoreError, is_no_space};
 use crate::flush::FlushError;
-use crate::handles::FileId;
-use crate::layout::tmp;
 use crate::reserve::is_ledger;
 use crate::segment::{
     COMMIT_KIND, Cursor, Entry, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot, add_counts,
 };
-use crate::sidecar::{self, Sidecar};
+use crate::sidecar;
 use crate::stamp::Place;
 use crate::store::Store;
 use crate::view::{Open, Sealed, View};
@@ -288,62 +285,6 @@ impl<'s> Writer<'s> {
 /// Whether a batch may use the reserve.
 fn is_ledger_batch(batch: &Batch) -> bool {
     batch.frames.iter().all(|draft| draft.kind == COMMIT_KIND || is_ledger(draft.kind))
-}
-
-impl Store {
-    /// Makes a segment file that is durable, entry and all, before anything is written to it (I10).
-    pub(crate) fn create_segment(&self, head: &SegmentHead) -> Result<Arc<dyn DiskFile>> {
-        let path = self.layout.segment(head.number);
-        let disk = &self.env.disk;
-        let create = || -> std::io::Result<Arc<dyn DiskFile>> {
-            let file = match disk.open(&path, OpenMode::CreateNew) {
-                // Left over from an attempt that found the disk full: nothing was ever written to it.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    disk.remove(&path)?;
-                    disk.open(&path, OpenMode::CreateNew)?
-                }
-                other => other?,
-            };
-            file.write_at(&head.encode(&self.key), 0)?;
-            file.sync()?;
-            Ok(Arc::from(file))
-        };
-        let file = create().map_err(io_error("create", &path))?;
-        disk.sync_dir(&self.layout.log).map_err(io_error("sync", &self.layout.log))?;
-        Ok(file)
-    }
-
-    /// Writes the sidecar of a segment; `None` where the disk is too full for it.
-    pub(crate) fn write_sidecar(&self, head: &SegmentHead, bytes: &[u8]) -> Result<Option<Sidecar>> {
-        let path = self.layout.sidecar(head.number);
-        match self.replace_file(&path, bytes) {
-            Ok(()) => {}
-            Err(StoreError::NoSpace { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        }
-        let file = self.env.disk.open(&path, OpenMode::Read).map_err(io_error("open", &path))?;
-        let sidecar = Sidecar::open(&*file, &self.key, head.number).ok();
-        self.handles.keep(FileId::Sidecar(head.number, head.nonce), Arc::from(file));
-        Ok(sidecar)
-    }
-
-    /// Writes a file under another name, syncs it and puts it in its place. The directory is not synced.
-    pub(crate) fn replace_file(&self, path: &std::path::Path, bytes: &[u8]) -> Result<()> {
-        let disk = &self.env.disk;
-        let draft = tmp(path);
-        let write = || -> std::io::Result<()> {
-            if let Err(error) = disk.remove(&draft)
-                && error.kind() != std::io::ErrorKind::NotFound
-            {
-                return Err(error);
-            }
-            let file = disk.open(&draft, OpenMode::CreateNew)?;
-            file.write_at(bytes, 0)?;
-            file.sync()?;
-            disk.rename(&draft, path)
-        };
-        write().map_err(io_error("write", path))
-    }
 }
 
 /// The errors of a flush of the open segment.

@@ -242,6 +242,32 @@ fn i44_a_damaged_hot_copy_is_served_from_the_pack_and_a_damaged_pack_keeps_the_h
 }
 
 #[test]
+fn i17_a_pack_with_a_damaged_entry_still_lets_the_reclaimed_ones_go() {
+    let world = World::new();
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    ledger.commit(&store, &[3_000, 400, 500]).unwrap();
+    let all = positions(&ledger);
+    demote(&store, &all).unwrap();
+    free(&store).unwrap();
+    condemn(&store, &all[..1]).unwrap();
+    remove_all(&store, &all[..1]).unwrap();
+    drop(store);
+    let world = world.restarted();
+    let pack = |(path, len): (std::path::PathBuf, u64)| path.starts_with(file("cold")).then_some((path, len));
+    let (path, before) = world.disk.files().into_iter().find_map(pack).unwrap();
+    let bytes = world.disk.bytes(&path).unwrap();
+    let wanted = &ledger.batches[0].originals[1].1;
+    let at = bytes.windows(400).position(|window| window == wanted.as_slice()).unwrap();
+    world.disk.flip_bit(&path, at as u64 + 9, 3).unwrap();
+    let store = world.open();
+    assert_eq!(free(&store).unwrap(), 3_000);
+    assert_eq!(world.disk.bytes(&path).unwrap().len() as u64 + 3_000, before);
+    assert!(matches!(store.original(all[1]), Err(StoreError::Corrupt { .. })));
+    assert_eq!(store.original(all[2]).unwrap().bytes, ledger.batches[0].originals[2].1);
+}
+
+#[test]
 fn readers_beside_a_rewrite_go_on() {
     let world = World::new().with_segments_of(2_000);
     let store = world.open();
@@ -423,13 +449,13 @@ fn i9_on_a_full_disk_a_removal_commits_and_space_comes_back() {
 
 #[test]
 fn i9_whatever_is_left_of_the_disk_reads_and_holds_go_on_and_nothing_is_lost() {
-    for free in (0..8_192).step_by(every(2) * 256) {
+    for free in (0..8_192_u64).step_by(every(2) * 256) {
         let mut world = World::new().with_segments_of(3_000);
         world.options.reserve_bytes = 128 << 10;
         let mut ledger = Ledger::default();
         let store = world.open();
         ledger.commit(&store, &[500, 400]).unwrap();
-        world.disk.set_capacity(Some(world.disk.used_bytes() + free as u64));
+        world.disk.set_capacity(Some(world.disk.used_bytes() + free));
         for _ in 0..10 {
             let before = ledger.clone();
             match ledger.commit(&store, &[500, 400]) {
