@@ -11,7 +11,9 @@ fn script(world: &World) -> (Vec<spanvault::types::ContentHash>, Option<usize>) 
     let Ok(vault) = world.open() else { return (acknowledged, None) };
     let Ok(session) = vault.session("run") else { return (acknowledged, None) };
     for n in 0..26 {
-        match session.record(SpanDraft::user(format!("Entry {n} of ledger /srv/ledger/{n}.csv says {}.", n * 17))) {
+        match session
+            .record(SpanDraft::user(format!("Entry {n} of ledger /srv/ledger/{n}.csv says {}.", n * 17)))
+        {
             Ok(receipt) => acknowledged.push(receipt.hash),
             Err(_power) => return (acknowledged, None),
         }
@@ -35,7 +37,8 @@ fn i1_i6_a_power_cut_at_any_sync_loses_nothing_acknowledged_and_leaves_no_half_c
             world.disk.cut_power(Count::Syncs, nth);
             let (acknowledged, made) = script(&world);
             let after = world.after_crash(survival);
-            let vault = after.open().unwrap_or_else(|error| panic!("cut at sync {nth}, {survival:?}: {error:?}"));
+            let vault =
+                after.open().unwrap_or_else(|error| panic!("cut at sync {nth}, {survival:?}: {error:?}"));
             for hash in &acknowledged {
                 assert!(vault.recover(*hash).is_ok(), "cut at sync {nth}, {survival:?}: {hash} is gone");
             }
@@ -44,12 +47,15 @@ fn i1_i6_a_power_cut_at_any_sync_loses_nothing_acknowledged_and_leaves_no_half_c
                 continue;
             };
             let context = session.context().unwrap();
-            let summaries =
-                context.iter().filter(|item| matches!(item, ContextItem::Summary { .. })).count();
+            let summaries = context.iter().filter(|item| matches!(item, ContextItem::Summary { .. })).count();
             assert!(summaries <= 1 && Some(summaries) >= made, "cut at sync {nth}, {survival:?}");
             compacted += summaries;
             if summaries == 1 {
-                assert_eq!(context.len(), 5, "a summary and the kept spans, never both the spans and the summary");
+                assert_eq!(
+                    context.len(),
+                    5,
+                    "a summary and the kept spans, never both the spans and the summary"
+                );
             }
         }
     }

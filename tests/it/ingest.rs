@@ -64,7 +64,8 @@ fn line(n: u32, text: &str) -> String {
 #[test]
 fn i77_ingesting_again_is_a_no_op_and_a_grown_file_adds_its_tail() {
     let desk = Desk::new();
-    let (first, second) = (line(1, "one") + "\n" + &line(2, "two"), "\n".to_owned() + &line(3, "three") + "\n");
+    let (first, second) =
+        (line(1, "one") + "\n" + &line(2, "two"), "\n".to_owned() + &line(3, "three") + "\n");
     let path = desk.write("a.jsonl", &first);
     assert_eq!(desk.ingest(&path).unwrap().spans_new, 2);
     let revision = desk.vault.revision();
@@ -133,7 +134,9 @@ fn a_line_that_stands_twice_in_a_file_is_two_spans_with_one_original() {
 #[test]
 fn two_files_of_one_name_do_not_share_a_session() {
     let desk = Desk::new();
-    let chat = |word: &str| format!(r#"[{{"role":"user","content":"{word}"}},{{"role":"assistant","content":"yes"}}]"#);
+    let chat = |word: &str| {
+        format!(r#"[{{"role":"user","content":"{word}"}},{{"role":"assistant","content":"yes"}}]"#)
+    };
     let one = desk.write("one/run.json", &chat("first"));
     let two = desk.write("two/run.json", &chat("second"));
     let (first, second) = (desk.ingest(&one).unwrap(), desk.ingest(&two).unwrap());

@@ -34,23 +34,29 @@ impl World {
 /// Records a call and its result.
 pub(crate) fn call(session: &Session<'_>, id: &str, tool: &str, args: serde_json::Value, result: &str) {
     session
-        .record_all(vec![
-            SpanDraft::tool_call_with_id(id, tool, args),
-            SpanDraft::tool_result(id, result),
-        ])
+        .record_all(vec![SpanDraft::tool_call_with_id(id, tool, args), SpanDraft::tool_result(id, result)])
         .expect("recorded");
 }
 
 /// A session in which a system file is written early and nothing later speaks of it.
 pub(crate) fn story(vault: &Vault) -> Session<'_> {
     let session = vault.session("run-42").expect("a session");
-    session.record(SpanDraft::user("Please set the service up and look into the slow export.")).expect("recorded");
-    let args = json!({"file_path": "/etc/app/conf.yaml", "content": "listen: 127.0.0.1:8471\npool_size: 2\n"});
+    session
+        .record(SpanDraft::user("Please set the service up and look into the slow export."))
+        .expect("recorded");
+    let args =
+        json!({"file_path": "/etc/app/conf.yaml", "content": "listen: 127.0.0.1:8471\npool_size: 2\n"});
     call(&session, "c1", "Write", args, "File created successfully at: /etc/app/conf.yaml");
     session.record(SpanDraft::assistant("The service has its settings now.")).expect("recorded");
     for n in 0..20 {
         let args = json!({"file_path": format!("/srv/export/part-{n}.py")});
-        call(&session, &format!("r{n}"), "Read", args, &format!("def part_{n}():\n    return {}\n", 7 * n + 1_000));
+        call(
+            &session,
+            &format!("r{n}"),
+            "Read",
+            args,
+            &format!("def part_{n}():\n    return {}\n", 7 * n + 1_000),
+        );
         session.record(SpanDraft::assistant(format!("Part {n} only adds numbers up."))).expect("recorded");
     }
     session

@@ -4,7 +4,9 @@ use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// What a span can prove; ordered, so that the strictest of several is their maximum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidentialClass {
     /// Words only.

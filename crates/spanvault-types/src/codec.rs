@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn an_event_reads_back_from_its_envelope() {
-        let event = Event::SessionOpened(SessionOpened { name: "run-42".into(), format: "claude_code".into() });
+        let event =
+            Event::SessionOpened(SessionOpened { name: "run-42".into(), format: "claude_code".into() });
         assert_eq!(Event::decode(&event.encode().unwrap()).unwrap(), event);
     }
 
@@ -218,14 +219,16 @@ mod tests {
 
     #[test]
     fn i71_a_length_beyond_the_limit_is_refused_before_it_is_allocated() {
-        let mut bytes = Event::SessionOpened(SessionOpened { name: "x".into(), format: String::new() }).encode().unwrap();
+        let mut bytes =
+            Event::SessionOpened(SessionOpened { name: "x".into(), format: String::new() }).encode().unwrap();
         bytes[4..12].copy_from_slice(&u64::MAX.to_le_bytes());
         assert!(matches!(Event::decode(&bytes), Err(CodecError::Payload { .. })));
     }
 
     #[test]
     fn the_bytes_of_version_1_stay_as_they_are() {
-        let event = Event::IndexClosed(IndexClosed { applied: Position::new(258), counts: crate::Counts::default() });
+        let event =
+            Event::IndexClosed(IndexClosed { applied: Position::new(258), counts: crate::Counts::default() });
         let mut golden = vec![9, 0, 1, 0, 2, 1, 0, 0, 0, 0, 0, 0];
         golden.extend([0; 24]);
         assert_eq!(event.encode().unwrap(), golden);

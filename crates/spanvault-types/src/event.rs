@@ -6,8 +6,8 @@
 use bincode::{Decode, Encode};
 
 use crate::{
-    ByteRange, Commitment, EvidentialClass, Expiry, Horizon, Position, Reason, Role, SpanKind, StoreTime, Ttl,
-    TtlRule,
+    ByteRange, Commitment, EvidentialClass, Expiry, Horizon, Position, Reason, Role, SpanKind, StoreTime,
+    Ttl, TtlRule,
 };
 
 /// An original as chained events name it.

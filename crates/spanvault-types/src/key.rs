@@ -185,7 +185,6 @@ pub fn keys_of(event: &Event, at: Position, body: Option<&ContentHash>) -> Vec<K
     keys
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +203,9 @@ mod tests {
         let hash = ContentHash::of(b"x");
         let event = Event::SpanSuperseded(SpanSuperseded { span: Position::new(3), by: Position::new(9) });
         let keys = keys_of(&event, Position::new(10), Some(&hash));
-        assert_eq!(keys, vec![original(&hash), key(Table::Superseded, &[Position::new(3), Position::new(10)])]);
+        assert_eq!(
+            keys,
+            vec![original(&hash), key(Table::Superseded, &[Position::new(3), Position::new(10)])]
+        );
     }
 }

@@ -4,8 +4,8 @@
 //! nowhere else, and every index, sorted file or map that finds something again uses the keys of [`key`].
 //! Start with [`Event`]: the log is a list of them, and the log is the truth.
 
-pub mod codec;
 mod class;
+pub mod codec;
 mod event;
 mod hash;
 pub mod key;

@@ -4,7 +4,9 @@ use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// Who speaks in a span.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The person or program that the agent serves.
@@ -30,7 +32,9 @@ impl Role {
 }
 
 /// What a span is; where it has several parts, the strongest of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum SpanKind {
     /// A record of the runtime that is no part of the conversation: progress, snapshots, titles, unknown types.

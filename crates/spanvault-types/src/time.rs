@@ -181,7 +181,10 @@ mod tests {
     fn i34_zero_negative_and_overflowing_durations_are_refused() {
         assert_eq!(Ttl::parse("0s"), Err(TimeError::Zero));
         assert_eq!(Ttl::parse("-1d"), Err(TimeError::Negative("-1d".into())));
-        assert_eq!(Ttl::parse("99999999999999999999d"), Err(TimeError::TooLong("99999999999999999999d".into())));
+        assert_eq!(
+            Ttl::parse("99999999999999999999d"),
+            Err(TimeError::TooLong("99999999999999999999d".into()))
+        );
         assert_eq!(Ttl::parse("1000000000000d"), Err(TimeError::TooLong("1000000000000d".into())));
         for unreadable in ["", "d", "NaN", "1.5d", "5 parsecs"] {
             assert_eq!(Ttl::parse(unreadable), Err(TimeError::Unreadable(unreadable.into())));
