@@ -145,7 +145,14 @@ pub(crate) fn announced(words: &[Word<'_>], at: usize, cue: Cue) -> Option<Annou
             Some(Verb::Opens) => {
                 let starts = matches!(word, "start" | "begin");
                 begins |= starts && matches!(lower(words, at + 1), "by" | "with");
-                if starts || matches!(word, "continue" | "proceed" | "try" | "go" | "attempt" | "keep") {
+                // "I'll need your name": it has to be asked for.
+                let wants = matches!(lower(words, at + 1), "your" | "you" | "more" | "an" | "some" | "the");
+                if word == "need" && wants {
+                    return Some(Announced { acts: Acts::ASK, verb: at, begins });
+                }
+                if starts
+                    || matches!(word, "continue" | "proceed" | "try" | "retry" | "go" | "attempt" | "keep")
+                {
                     opened = Some(at);
                 }
             }
@@ -175,8 +182,10 @@ fn is_thing(words: &[Word<'_>], at: usize) -> bool {
 
 /// Some verbs are told apart by what follows them: "make sure", "take a look", "create a commit", "write a report".
 pub(crate) fn refined(acts: Acts, words: &[Word<'_>], at: usize) -> Acts {
-    let near =
-        |known: &str| (1..7).any(|offset| known.split(' ').any(|word| word == lower(words, at + offset)));
+    let within = |reach: usize, known: &str| {
+        (1..reach).any(|offset| known.split(' ').any(|word| word == lower(words, at + offset)))
+    };
+    let near = |known: &str| within(7, known);
     match lower(words, at) {
         "make" | "making" if matches!(lower(words, at + 1), "sure" | "certain") => {
             Acts::LOOK.and(Acts::RUN).and(Acts::CHANGE)
@@ -197,7 +206,7 @@ pub(crate) fn refined(acts: Acts, words: &[Word<'_>], at: usize) -> Acts {
         {
             Acts::LOOK.and(Acts::RUN).and(acts)
         }
-        "create" | "open" | "make" | "do" if near("commit pr pull merge tag") => Acts::COMMIT,
+        "create" | "open" | "make" | "do" if within(4, "commit pr pull merge tag") => Acts::COMMIT,
         "compile" | "create" | "write" | "make" | "put" | "prepare" | "do" | "generate" | "build"
             if near(
                 "report summary list overview findings recommendations recommendation analysis explanation answer plan proposal response table",

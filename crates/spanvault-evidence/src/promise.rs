@@ -248,6 +248,9 @@ mod tests {
             ("I will now summarize it.", "I will now summarize it.", Speak),
             ("Fixing the import:", "Fixing the import:", Change),
             ("Need to check the log", "Need to check the log", Look),
+            ("I'll need your full name.", "I'll need your full name.", ObligationKind::Ask),
+            ("I'll create a script for the PR", "I'll create a script for the PR", Run),
+            ("I'll create a PR now", "I'll create a PR now", Commit),
         ] {
             assert_eq!(said(text), [(words, kind)]);
         }

@@ -138,13 +138,16 @@ const LEXICON: &[(Verb, &[&str])] = &[
         ],
     ),
     (Verb::Acts(Acts::RUN.and(Acts::THINK)), &["calculate compute estimate"]),
-    (Verb::Acts(RUN_OR_CHANGE), &["install format deploy generate regenerate kill restart reset reboot"]),
+    (
+        Verb::Acts(RUN_OR_CHANGE),
+        &["install format deploy submit generate regenerate kill restart reset reboot"],
+    ),
     (
         Verb::Acts(Acts::CHANGE),
         &[
             "fix update add write edit create implement change modify refactor remove delete rename move",
             "replace configure apply revert clean tackle make simplify extract insert set convert improve",
-            "adjust rewrite document mark cancel book process submit transfer address correct resolve",
+            "adjust rewrite document mark cancel book process transfer address correct resolve",
             "introduce split merge combine consolidate wire hook integrate migrate port copy restore undo",
             "patch save store register enable disable increase reduce decrease bump upgrade downgrade",
             "switch extend expand drop strip wrap inline reorder reorganize restructure rework redesign",
@@ -164,7 +167,7 @@ const LEXICON: &[(Verb, &[&str])] = &[
         &[
             "summarize summarise explain describe show tell present provide outline answer suggest",
             "recommend report give propose share respond inform notify walk break lay highlight",
-            "demonstrate draft recap help assist guide offer",
+            "demonstrate draft recap discuss help assist guide offer",
         ],
     ),
     (
@@ -178,7 +181,7 @@ const LEXICON: &[(Verb, &[&str])] = &[
     (
         Verb::Opens,
         &[
-            "start begin continue proceed try go ahead keep attempt also now first just quickly then next",
+            "start begin continue proceed try retry go ahead keep attempt also now first just quickly then next",
             "again to by with on and back carefully simply instead quick briefly actually immediately",
             "further thoroughly directly systematically manually finally definitely probably really still",
             "only both jump double more closely properly need want like either at the a this in once",
@@ -190,7 +193,7 @@ const LEXICON: &[(Verb, &[&str])] = &[
         &[
             "know be have say assume wait note mention admit guess bet leave stick never not no hold stay",
             "remain become happen lose forget remember stop mind hope trust avoid skip happily apologize",
-            "thank point emphasize always love let been",
+            "thank point emphasize always love let been ignore",
         ],
     ),
 ];

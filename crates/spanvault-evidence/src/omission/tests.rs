@@ -134,6 +134,8 @@ fn words() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn omissions_are_the_atoms_of_the_originals_minus_those_of_the_summary(originals in proptest::collection::vec(words(), 0..6), text in words()) {
         let sources: Vec<_> = originals.iter().zip(1..).map(|(original, at)| source(at, original)).collect();

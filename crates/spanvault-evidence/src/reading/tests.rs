@@ -367,6 +367,8 @@ fn too_many_promises_are_one_for_the_rest() {
 }
 
 proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(64))]
+
     #[test]
     fn every_range_points_at_its_words(pieces in proptest::collection::vec(
         proptest::sample::select(vec!["Let me run it. ", "é ", "\"q\" ", "I'll fix `x`.\n", "\\ ", "😀", "\u{1}", "No such file or directory\n", "- item\n", "Pending:\n"]), 0..20,
