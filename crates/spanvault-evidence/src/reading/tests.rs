@@ -320,7 +320,7 @@ fn no_text_makes_the_reader_panic() {
 
 /// Texts that are slow for a reader that looks back or ahead without bound.
 fn hostile() -> Vec<String> {
-    const BYTES: usize = 16_000;
+    const BYTES: usize = 8_000;
     [
         "let me ",
         "i'll run ",
