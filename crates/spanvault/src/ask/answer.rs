@@ -74,7 +74,8 @@ pub struct Coverage {
     pub originals: u64,
     /// Bytes of those that were searched.
     pub bytes: u64,
-    /// Distinct originals that were searched.
+    /// Distinct originals that were searched. Records of the runtime that hold neither words nor calls are in scope,
+    /// but ruled out rather than searched.
     pub searched: u64,
     /// Whether every original in scope was searched or provably could not change the answer.
     pub complete: bool,

@@ -41,12 +41,10 @@ pub enum AskError<E> {
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The scope names a source or record that nothing was recorded from. It is no *absent*: nothing was searched.
-    #[error("find {field} {value:?}: nothing was recorded from it")]
+    #[error("find {place}: nothing was recorded from it")]
     NothingThere {
-        /// The field of the scope.
-        field: &'static str,
-        /// Its value.
-        value: String,
+        /// The fields of the scope that name it, with their values.
+        place: String,
     },
     /// The originals cannot be read.
     #[error(transparent)]

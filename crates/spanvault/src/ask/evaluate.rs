@@ -123,12 +123,11 @@ impl Evaluation {
 
     fn finish<O: Originals + ?Sized>(self, originals: &O) -> Result<Answer, AskError<O::Error>> {
         if self.transcripts == 0 {
-            let scope = &self.plan.scope;
-            let named = [("source", &scope.source), ("record", &scope.record)];
-            if let Some((field, Some(value))) =
-                named.into_iter().rev().find(|(_field, value)| value.is_some())
-            {
-                return Err(AskError::NothingThere { field, value: value.clone() });
+            let named = [("source", &self.plan.scope.source), ("record", &self.plan.scope.record)];
+            let named = named.into_iter().filter_map(|(field, value)| Some((field, value.as_ref()?)));
+            let places: Vec<String> = named.map(|(field, value)| format!("{field} {value:?}")).collect();
+            if !places.is_empty() {
+                return Err(AskError::NothingThere { place: places.join(", ") });
             }
         }
         let sought = self.seekers.into_iter().map(Seeker::finish).collect();

@@ -114,7 +114,8 @@ pub struct Calls {
     #[serde(default, deserialize_with = "wire::given", skip_serializing_if = "Option::is_none")]
     pub fate: Option<String>,
     /// Some path that the call touches, as its effect says; where `effect` is only `mutates`, some path that it
-    /// writes, moves or deletes.
+    /// writes, moves or deletes. A path is compared as the call names it: what a relative one is relative to is not
+    /// known.
     #[serde(default, deserialize_with = "wire::given", skip_serializing_if = "Option::is_none")]
     pub path: Option<Match>,
 }

@@ -48,7 +48,8 @@ fn a_scope_that_names_nothing_recorded_is_an_error_and_never_absent() {
             .refuses(json!({"in":{"source":"nothing.json"},"calls":{}}))
             .contains("source \"nothing.json\"")
     );
-    assert!(library.refuses(json!({"in":{"record":"/7"},"calls":{}})).contains("record \"/7\""));
+    let said = library.refuses(json!({"in":{"source":"other.json","record":"/7"},"calls":{}}));
+    assert!(said.contains("source \"other.json\", record \"/7\""), "{said}");
     assert!(library.refuses(json!({"in":{"session":"nobody"},"calls":{}})).contains("nobody"));
 }
 
