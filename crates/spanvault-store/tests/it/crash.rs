@@ -138,7 +138,7 @@ fn i7_a_process_that_ends_without_a_word_leaves_all_that_it_wrote() {
 
 /// Fails the calls of the script one after the other, and checks what every caller was told.
 fn fail_each(fault: Fault, sticky: bool, seed: u64) {
-    for nth in (1 + seed % 2..).step_by(every(2)) {
+    for nth in (1 + seed % 3..).step_by(every(3)) {
         let world = world();
         let scheduled = ScheduledFault::any(fault, nth);
         world.disk.fail(if sticky { scheduled.sticky() } else { scheduled });
@@ -148,7 +148,7 @@ fn fail_each(fault: Fault, sticky: bool, seed: u64) {
         if failed.is_ok() && !sticky && nth > world.disk.count(Count::Calls) {
             return;
         }
-        let after = match (nth + seed) % 3 {
+        let after = match (nth + nth / 3 + seed) % 3 {
             0 => world.disk.restart(),
             1 => world.disk.crash(Survival::Seeded(nth)),
             _ => world.disk.crash(Survival::Nothing),

@@ -95,7 +95,7 @@ fn i16_i17_any_flipped_bit_is_found_and_costs_one_frame_at_most() {
             let (store, report) = damaged.try_open(Access::Read).unwrap();
             let lost = unreadable(&store, &ledger);
             assert!(lost <= 1, "{} byte {byte} costs {lost} frames", path.display());
-            if !in_turn(byte, 4) {
+            if !in_turn(byte, 6) {
                 continue;
             }
             if is_log(&path) {
@@ -105,7 +105,7 @@ fn i16_i17_any_flipped_bit_is_found_and_costs_one_frame_at_most() {
                 let shown = report.stamp_damaged || !verified(&store);
                 assert!(shown || path.ends_with("ACKED"), "{} byte {byte} went unnoticed", path.display());
             }
-            if in_turn(byte, 12) {
+            if in_turn(byte, 36) {
                 goes_on(&damaged.restarted(), &ledger);
             }
         }
@@ -117,7 +117,7 @@ fn i16_i17_any_flipped_bit_is_found_and_costs_one_frame_at_most() {
 fn i16_every_truncation_of_a_segment_is_reported() {
     let (world, ledger) = vault();
     for (path, len) in files(&world).into_iter().filter(|(path, _)| is_log(path)) {
-        for cut in (len.saturating_sub(4_096)..len).step_by(every(2)) {
+        for cut in (len.saturating_sub(4_096)..len).step_by(every(5)) {
             let damaged = world.restarted();
             let mut bytes = damaged.disk.bytes(&path).unwrap();
             bytes.truncate(usize::try_from(cut).unwrap());

@@ -392,7 +392,7 @@ fn i41_i44_i50_a_power_cut_at_any_call_leaves_one_good_copy_or_a_tombstone() {
     assert!(changes > 100, "{changes}");
     let survivals =
         [Survival::Nothing, Survival::All, Survival::Seeded(1), Survival::Seeded(2), Survival::Seeded(3)];
-    for nth in (1..=changes).step_by(every(2)) {
+    for nth in (1..=changes).step_by(every(3)) {
         let world = world();
         world.disk.cut_power(Count::Changes, nth);
         let mut outside = Outside::default();
@@ -406,7 +406,7 @@ fn i41_i44_i50_a_power_cut_at_any_call_leaves_one_good_copy_or_a_tombstone() {
 #[test]
 fn i8_i44_a_call_that_fails_leaves_one_good_copy_or_a_tombstone() {
     for fault in [Fault::Io, Fault::NoSpace, Fault::SyncDrops] {
-        for nth in (1..).step_by(every(6)) {
+        for nth in (1..).step_by(every(21)) {
             let world = world();
             world.disk.fail(ScheduledFault::any(fault, nth));
             let mut outside = Outside::default();
