@@ -1,12 +1,14 @@
 //! Whether a text may stand for its sources at all. No model judges it: a summary must not be empty, an error
 //! message, a greeting, about something else, or larger than what it stands for.
 
+mod excuse;
+
 use std::collections::HashSet;
 
 use spanvault_types::AdmissionFault;
 
-use crate::excuse::without_excuses;
 use crate::{AtomKind, SpanText, atoms, atoms_of_text, source_text, tokens_of_bytes, tokens_of_span};
+use excuse::without_excuses;
 
 /// An admitted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 use spanvault_types::{ByteRange, Outcome, PartBody, SpanContent};
 
 use crate::fate::{exit_code_in, null_words};
-use locate::Locator;
+pub(crate) use locate::Locator;
 use scan::{Found, Layout, scan};
 
 /// What kind of detail an atom is. The numbers are stable: they stand in manifests.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use spanvault_types::{ByteRange, CarriedKind, PartBody, Role};
 
+use crate::negative::request::strings;
 use crate::obligation::command_of;
-use crate::request::strings;
 use crate::{AtomKind, Negative, SessionReading, SpanText, atoms, atoms_of_text};
 
 /// One thing that makes a span live.

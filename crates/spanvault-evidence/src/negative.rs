@@ -1,15 +1,22 @@
 //! Negative results: a call that failed, or a search that found nothing.
 
+pub(crate) mod absorb;
+mod command_line;
+pub(crate) mod denial;
+mod failure;
+pub(crate) mod request;
+
 use std::ops::Range;
 
 use spanvault_types::{ByteRange, Call, Outcome, Part, PartBody};
 
-use crate::command_line::simple_commands;
-use crate::failure::failure_line;
+use crate::atom::Locator;
 use crate::fate::null_words;
 use crate::obligation::command_of;
-use crate::place::Places;
 use crate::{At, Effect, Fate, PairedCall, exit_code_of, is_empty_result};
+use command_line::simple_commands;
+use denial::denies;
+use failure::failure_line;
 
 /// How a result is negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,8 +72,11 @@ pub(crate) fn negative(
     let kind = kind_of(call, paired, outcome)?;
     let said = words_of(kind, &outcome.text);
     let words = outcome.text[said.clone()].trim().to_owned();
-    let range =
-        if said.is_empty() { part.range } else { Places::new(part, &outcome.text, original).of(said) };
+    let range = if said.is_empty() {
+        part.range
+    } else {
+        Locator::new(part, &outcome.text, original).locate(said.start, said.end)
+    };
     Some(Negative { kind, range, words, call: paired.call, succeeded_in: None, denied_in: None })
 }
 
@@ -131,7 +141,7 @@ pub(crate) fn result_is_negative(call: Option<(&Call, &PairedCall)>, outcome: &O
         return true;
     }
     let short = outcome.text.len() < 300 && outcome.text.lines().count() <= 3;
-    short && crate::denial::denies(&outcome.text)
+    short && denies(&outcome.text)
 }
 
 /// The call that a part is, where it is one.

@@ -1,13 +1,23 @@
 //! What a span owes: promises in an agent's words, pending items of summaries and task lists, calls whose
 //! result is due. Users open none, and what is done inside the same span is not owed.
 
+mod cue;
+pub(crate) mod ledger;
+pub(crate) mod pending;
+mod promise;
+pub(crate) mod statement;
+pub(crate) mod task;
+pub(crate) mod verb;
+
+pub use verb::ObligationKind;
+
 use spanvault_types::{ByteRange, Call, Part};
 
-use crate::place::Places;
-use crate::promise::{Extent, Promise};
-use crate::task::task_list;
-use crate::verb::{Acts, ObligationKind};
+use crate::atom::Locator;
 use crate::{CallEffect, Effect};
+use promise::{Extent, Promise};
+use task::task_list;
+use verb::Acts;
 
 /// Something promised or pending.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,11 +107,15 @@ pub(crate) fn opened<'a>(
     promises: Vec<Promise>,
     thought: bool,
 ) -> impl Iterator<Item = Opened> + use<'a> {
-    let mut places = Places::new(part, text, original);
+    let mut places = Locator::new(part, text, original);
     promises.into_iter().map(move |promise| {
         let acts = acts_in(text, &promise);
         let words = head(&text[promise.range.clone()]);
-        let obligation = owing(promise.acts.kind(), places.of(promise.range), words.to_owned());
+        let obligation = owing(
+            promise.acts.kind(),
+            places.locate(promise.range.start, promise.range.end),
+            words.to_owned(),
+        );
         Opened { obligation, acts, thought, task: None }
     })
 }

@@ -4,6 +4,10 @@
 //! says it. It is merged from the manifests of the summaries that a new summary covers, so it stays complete
 //! over generations, also where the originals are gone.
 
+mod manifest;
+
+pub use manifest::ManifestError;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use spanvault_types::{ContentHash, Fidelity, Position};

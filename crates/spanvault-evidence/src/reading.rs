@@ -1,10 +1,12 @@
 //! Reads a session as a whole: its calls and their results, classes, promises and what became of them,
 //! negative results and what absorbed them. One pass over the spans; nothing is decided here.
 
+mod reader;
+
 use spanvault_types::{EvidentialClass, SpanContent};
 
-use crate::reader::Reader;
 use crate::{Negative, Obligation, PairedCall, as_read_by_gate, classes, holds_detail, pair, tokens_of_span};
+use reader::Reader;
 
 /// A span as its importer read it, and its bytes.
 #[derive(Debug, Clone, Copy)]

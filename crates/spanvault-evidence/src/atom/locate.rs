@@ -8,7 +8,7 @@ use super::json::{decode_escape, decodes_to_prefix, strings, unescaped};
 
 /// Finds the bytes of pieces of one text. What it gives decodes to the piece, or is the whole part.
 #[derive(Debug)]
-pub(super) struct Locator<'a> {
+pub(crate) struct Locator<'a> {
     original: &'a [u8],
     text: &'a str,
     /// What is given for a piece that is not found.
@@ -42,7 +42,7 @@ const SEARCH_BYTES_MIN: usize = 4;
 
 impl<'a> Locator<'a> {
     /// For the text of a part that holds one.
-    pub(super) fn new(part: &Part, text: &'a str, original: &'a [u8]) -> Self {
+    pub(crate) fn new(part: &Part, text: &'a str, original: &'a [u8]) -> Self {
         let whole = range_of(part, original);
         let bytes = original.get(whole.clone()).unwrap_or_default();
         let place = match part.encoding {
@@ -87,12 +87,12 @@ impl<'a> Locator<'a> {
     }
 
     /// For a text of which nothing is known but that it stands somewhere in `whole`.
-    pub(super) fn searching(original: &'a [u8], text: &'a str, whole: Range<usize>) -> Self {
+    pub(crate) fn searching(original: &'a [u8], text: &'a str, whole: Range<usize>) -> Self {
         Self::at(original, text, whole, Place::Unknown)
     }
 
     /// The bytes of `text[start..end]`. Fast where starts do not go back.
-    pub(super) fn locate(&mut self, start: usize, end: usize) -> ByteRange {
+    pub(crate) fn locate(&mut self, start: usize, end: usize) -> ByteRange {
         let piece = self.text.get(start..end).unwrap_or_default();
         let found = match &mut self.place {
             Place::Plain(base) => Some(*base + start..*base + end),

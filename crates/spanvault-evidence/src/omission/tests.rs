@@ -171,8 +171,8 @@ proptest! {
 fn i72_a_newer_version_is_an_error() {
     let mut stored = Manifest::default().encode().unwrap();
     stored[0] = 2;
-    assert!(matches!(Manifest::decode(&stored), Err(crate::ManifestError::NewerVersion { version: 2 })));
-    assert!(matches!(Manifest::decode(&[]), Err(crate::ManifestError::Malformed)));
+    assert!(matches!(Manifest::decode(&stored), Err(ManifestError::NewerVersion { version: 2 })));
+    assert!(matches!(Manifest::decode(&[]), Err(ManifestError::Malformed)));
 }
 
 #[test]

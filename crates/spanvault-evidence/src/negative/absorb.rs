@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use super::request::Request;
 use crate::prose::{names, quotations};
-use crate::request::Request;
 
 /// A negative result by its span and its place among those of the span.
 pub(crate) type Place = (usize, usize);

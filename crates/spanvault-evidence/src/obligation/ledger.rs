@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::obligation::Opened;
+use super::Opened;
+use super::verb::Acts;
 use crate::prose::names;
-use crate::verb::Acts;
 
 /// Within how many conversation spans any call of the kind carries a promise out.
 pub(crate) const REACH_SPANS: u64 = 6;

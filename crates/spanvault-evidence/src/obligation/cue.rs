@@ -1,7 +1,7 @@
 //! The words that announce an act: "let me", "I'll", "I need to", "now updating …:", and which act they announce.
 
+use super::verb::{Acts, Verb, acts, verb};
 use crate::prose::{Sentence, Word};
-use crate::verb::{Acts, Verb, acts, verb};
 
 /// Words that open an announcement.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use crate::cue::{announced, begins_cue, cue_at, refined};
+use super::cue::{announced, begins_cue, cue_at, refined};
+use super::verb::{Acts, acts};
 use crate::prose::{Sentence, Word, sentences, words};
-use crate::verb::{Acts, acts};
 
 /// A statement that something will or must be done.
 #[derive(Debug, Clone, PartialEq, Eq)]

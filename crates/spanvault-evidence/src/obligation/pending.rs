@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use crate::promise::{Promise, bounded, promises};
+use super::promise::{Promise, bounded, promises};
+use super::verb::{Acts, Verb, acts, verb};
 use crate::prose::{sentences, words};
-use crate::verb::{Acts, Verb, acts, verb};
 
 /// What a summary says is still to be done.
 pub(crate) fn pending_items(text: &str) -> Vec<Promise> {

@@ -1,11 +1,11 @@
 //! The agent's own task list: each pending item is a promise, and the newest state of the list says which are over.
 
 use serde_json::Value;
-use spanvault_types::{Call, Encoding, Part, PartBody};
+use spanvault_types::{Call, Part};
 
-use crate::obligation::{Opened, head, owing};
-use crate::pending::acts_of_item;
-use crate::place::Places;
+use super::pending::acts_of_item;
+use super::{Opened, head, owing};
+use crate::atom::Locator;
 
 /// The state of a task list that a call writes: its items, and whether each is still to be done.
 pub(crate) fn task_list(call: &Call) -> Option<Vec<(String, bool)>> {
@@ -44,11 +44,13 @@ pub(crate) fn task_items(part: &Part, call: &Call, original: &[u8]) -> Vec<Opene
         items.into_iter().flatten().filter(|(_, pending)| *pending).map(|(words, _)| words).collect();
     // The items stand in the call's arguments one after the other, and are looked for in that order.
     let text = pending.join("\n");
-    let part = Part { range: part.range, encoding: Encoding::JsonValue, body: PartBody::Text(String::new()) };
-    let mut places = Places::new(&part, &text, original);
+    let bound = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(original.len());
+    let start = bound(part.range.start);
+    let whole = start..bound(part.range.end).max(start);
+    let mut places = Locator::searching(original, &text, whole);
     let mut start = 0;
     let open = |words: String| {
-        let range = places.of(start..start + words.len());
+        let range = places.locate(start, start + words.len());
         start += words.len() + 1;
         let acts = acts_of_item(&words);
         let obligation = owing(acts.kind(), range, head(&words).to_owned());

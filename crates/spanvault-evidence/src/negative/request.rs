@@ -4,8 +4,8 @@
 use serde_json::Value;
 use spanvault_types::Call;
 
+use super::command_line::{Simple, simple_commands};
 use crate::PairedCall;
-use crate::command_line::{Simple, simple_commands};
 use crate::obligation::command_of;
 
 /// One thing that a call asks for.

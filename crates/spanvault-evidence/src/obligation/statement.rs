@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::denial::is_denial;
-use crate::promise::{Finder, Promise};
+use super::promise::{Finder, Promise};
+use crate::negative::denial::is_denial;
 use crate::prose::{Word, sentences, words_into};
 
 /// What a text says.

@@ -6,16 +6,16 @@ use std::ops::Range;
 
 use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
-use crate::absorb::Negatives;
-use crate::denial::denies;
-use crate::ledger::{Ledger, Settled};
+use crate::negative::absorb::Negatives;
+use crate::negative::denial::denies;
+use crate::negative::request::{requests, strings};
 use crate::negative::{Negative, call_at, negative, result_is_negative};
+use crate::obligation::ledger::{Ledger, Settled};
+use crate::obligation::pending::pending_items;
+use crate::obligation::statement::{Statement, statement};
+use crate::obligation::task::{added_task, is_over, task_items, task_list};
+use crate::obligation::verb::{Acts, ObligationKind};
 use crate::obligation::{Here, Obligation, Opened, acts_of_call, opened, owing};
-use crate::pending::pending_items;
-use crate::request::{requests, strings};
-use crate::statement::{Statement, statement};
-use crate::task::{added_task, is_over, task_items, task_list};
-use crate::verb::{Acts, ObligationKind};
 use crate::{At, Fate, PairedCall, SpanText, exit_code_of};
 
 /// What the pass finds in one span.
