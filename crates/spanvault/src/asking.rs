@@ -19,6 +19,27 @@ impl Vault {
     ///
     /// *Insufficient* is an answer, not an error.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::SpanDraft;
+    /// use spanvault::ask::{Query, Verdict, glob};
+    ///
+    /// session.record(SpanDraft::tool_call("write_file", serde_json::json!({"path": "/etc/app/conf.yaml"})))?;
+    /// session.record(SpanDraft::tool_result("", "written"))?;
+    /// let answer = vault.ask(&Query::calls("write_file").arg("path", glob("/etc/**")))?;
+    /// assert_eq!(answer.answer, Verdict::Present);
+    /// assert_eq!(answer.evidence.len(), 2, "the call and its result");
+    ///
+    /// let answer = vault.ask(&Query::calls("write_file").arg("path", glob("/usr/**")))?;
+    /// assert_eq!(answer.answer, Verdict::Absent);
+    /// assert!(answer.coverage.complete);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Invalid` for a query that makes no sense; `NotFound` where its scope names nothing that was recorded.
     pub fn ask(&self, query: &Query) -> Result<Answer> {

@@ -34,6 +34,24 @@ impl Session<'_> {
     /// the way, and again; summaries of summaries; fewer spans at the end, down to four. Nothing is given up on the way:
     /// every step asks the gate.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::{Keep, SpanDraft};
+    ///
+    /// for n in 0..30 {
+    ///     session.record(SpanDraft::tool_call("read_log", serde_json::json!({"page": n})))?;
+    ///     session.record(SpanDraft::tool_result("", format!("page {n}: {}", "all is well. ".repeat(40))))?;
+    /// }
+    /// let auto = session.auto_compact(2_000, Keep::last(10))?;
+    /// assert!(auto.fits, "{:?}", auto.in_the_way);
+    /// assert!(session.tokens_in_context()? <= 2_000);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Session::compact_with`].
     pub fn auto_compact(&self, budget: u64, keep: Keep) -> Result<AutoCompaction> {

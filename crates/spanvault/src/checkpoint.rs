@@ -29,6 +29,21 @@ impl Session<'_> {
     ///
     /// The newest checkpoint takes the place of the one before. When nothing has changed since, none is written.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::SpanDraft;
+    ///
+    /// session.record(SpanDraft::assistant("I still have to rotate the signing key before the release."))?;
+    /// let made = session.checkpoint()?;
+    /// assert!(made.text.contains("rotate the signing key"));
+    /// assert!(session.checkpoint()?.is_known, "nothing has changed since");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// What the disk says; `Corrupt` where the log is damaged.
     pub fn checkpoint(&self) -> Result<CheckpointMade> {

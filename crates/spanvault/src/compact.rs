@@ -244,6 +244,26 @@ impl Session<'_> {
     ///
     /// Every refusal is in the log before this returns. A second call on an unchanged session makes no summary.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::{BuiltIn, CompactionOptions, Keep, SpanDraft};
+    ///
+    /// for n in 0..30 {
+    ///     session.record(SpanDraft::tool_call("read_log", serde_json::json!({"page": n})))?;
+    ///     session.record(SpanDraft::tool_result("", format!("page {n}: {}", "all is well. ".repeat(40))))?;
+    /// }
+    /// let options = CompactionOptions { keep: Keep::last(10), ..CompactionOptions::default() };
+    /// let report = session.compact_with(&options, &mut BuiltIn)?;
+    /// assert_eq!(report.candidates, 50);
+    /// assert!(report.tokens_after < report.tokens_before);
+    /// assert!(session.compact_with(&options, &mut BuiltIn)?.is_unchanged());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// What the summarizer or the disk says: then nothing changed.
     pub fn compact_with(

@@ -75,6 +75,24 @@ pub struct Unsatisfiable {
 impl Vault {
     /// Declares a demand, if everything in its scope can be kept for it.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::types::{Actor, DemandKind, Ttl};
+    /// use spanvault::{NeededUntil, ScopeName, SpanDraft};
+    ///
+    /// session.record(SpanDraft::user("Please pay the invoice INV-2025-08-44719."))?;
+    /// let by = Actor { name: "audit".into(), reason: "the yearly audit".into() };
+    /// let scope = ScopeName::Session("run-42".into());
+    /// let declared = vault.declare(DemandKind::Audit, &scope, NeededUntil::For(Ttl::days(365)), by.clone())?;
+    /// assert_eq!(declared.originals, 1);
+    /// vault.withdraw(declared.demand, by)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Refused` where an original in its scope is gone or damaged (the refusal is in the log); `NotFound` or
     /// `Invalid` for the names in its scope.

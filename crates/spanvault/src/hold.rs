@@ -35,6 +35,23 @@ impl Vault {
     ///
     /// Needs little: no reason, and room on the disk only for one small record (I53, I9).
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::types::Actor;
+    /// use spanvault::{ScopeName, SpanDraft};
+    ///
+    /// let receipt = session.record(SpanDraft::user("Please pay the invoice INV-2025-08-44719."))?;
+    /// let by = Actor { name: "legal".into(), reason: "case 17".into() };
+    /// let held = vault.hold(&ScopeName::Named(receipt.hash.into()), by.clone())?;
+    /// assert_eq!(vault.why(receipt.hash)?.holds, [held.hold]);
+    /// vault.release(held.hold, by)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Insufficient` where the only original that it names is gone; `NotFound` or `Invalid` for the name.
     pub fn hold(&self, scope: &ScopeName, by: Actor) -> Result<Held> {

@@ -35,6 +35,21 @@ pub struct Policy {
 impl Vault {
     /// Sets a retention rule. It acts on existing originals from now on and shortens nothing that was given (I4).
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// use spanvault::NewRetention;
+    /// use spanvault::types::{Actor, Ttl, TtlRule};
+    ///
+    /// let by = Actor { name: "ops".into(), reason: "the retention policy of 2026".into() };
+    /// let rule = NewRetention { keep_for: Some(TtlRule::For(Ttl::days(180))), ..NewRetention::default() };
+    /// vault.set_retention(&rule, by)?;
+    /// assert_eq!(vault.policy()?.rules.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Invalid` where it says nothing, or lets an original leave the vault before it leaves the hot tier.
     pub fn set_retention(&self, new: &NewRetention, by: Actor) -> Result<Position> {

@@ -96,6 +96,27 @@ pub struct Why {
 impl Vault {
     /// Takes a summary apart: its text, every original behind it, and what it dropped.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::{BuiltIn, CompactionOptions, Keep, SpanDraft};
+    ///
+    /// let first = session.record(SpanDraft::tool_call("read_log", serde_json::json!({"page": 0})))?;
+    /// for n in 1..30 {
+    ///     session.record(SpanDraft::tool_result("", format!("page {n}: {}", "all is well. ".repeat(40))))?;
+    ///     session.record(SpanDraft::tool_call("read_log", serde_json::json!({"page": n})))?;
+    /// }
+    /// let report = session.compact_with(&CompactionOptions::default(), &mut BuiltIn)?;
+    /// let summary = report.summaries[0].summary.expect("it was committed");
+    /// let expansion = vault.expand(summary)?;
+    /// assert_eq!(expansion.originals[0].hash, Some(first.hash));
+    /// assert!(!expansion.omitted.is_empty(), "what the text dropped is named");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `NotFound` for an unknown summary; `Corrupt` where its record is damaged.
     pub fn expand(&self, summary: SummaryId) -> Result<Expansion> {
@@ -147,6 +168,22 @@ impl Vault {
     }
 
     /// Everything that keeps an original, and everything that would be told of its end.
+    ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::SpanDraft;
+    /// use spanvault::types::Expiry;
+    ///
+    /// let receipt = session.record(SpanDraft::user("Please pay the invoice INV-2025-08-44719."))?;
+    /// let why = vault.why(receipt.hash)?;
+    /// assert_eq!(why.expires_at, Expiry::Never, "no rule ever made it due");
+    /// assert_eq!(why.demands.len(), 1, "an audit is assumed");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `NotFound` or `Invalid` for the name; `Corrupt` where the log is damaged.

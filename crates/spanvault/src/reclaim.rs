@@ -88,6 +88,18 @@ impl Vault {
     ///
     /// `told` gets every step; after a dry run nothing has changed.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// use spanvault::Run;
+    ///
+    /// let report = vault.reclaim(Run::Dry, &mut |step| println!("{step:?}"))?;
+    /// assert_eq!(report.due, 0, "without a rule of retention nothing is ever due");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Corrupt` where a record of the log cannot be read: nothing was removed, because that record may be a reason
     /// to keep. What the disk says; what was done before the error is in the log.

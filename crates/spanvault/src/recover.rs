@@ -13,6 +13,22 @@ impl Vault {
     ///
     /// What comes back hashes to the name, or is an error; never other bytes, never a part of them (I2).
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::{Name, SpanDraft};
+    ///
+    /// let receipt = session.record(SpanDraft::user("The invoice is INV-2025-08-44719."))?;
+    /// assert_eq!(vault.recover(receipt.hash)?, receipt.bytes);
+    /// assert_eq!(vault.recover(receipt.span)?, receipt.bytes);
+    /// let first_digits: Name = receipt.hash.to_string()[..12].parse()?;
+    /// assert_eq!(vault.recover(first_digits)?, receipt.bytes);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `NotFound` for an unknown name; `Invalid` for a prefix of several; `Insufficient` with the tombstone where
     /// the bytes were reclaimed; `Corrupt` where they are damaged or missing.

@@ -36,6 +36,21 @@ impl<'v> Session<'v> {
     ///
     /// Threads that record at the same time share one sync.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::SpanDraft;
+    ///
+    /// let call = SpanDraft::tool_call_with_id("call-1", "write_file", serde_json::json!({"path": "/etc/app.toml"}));
+    /// let receipt = session.record(call)?;
+    /// session.record(SpanDraft::tool_result("call-1", "written"))?;
+    /// assert_eq!(vault.recover(receipt.hash)?, receipt.bytes);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Invalid` where the draft is not a message; `Unavailable` where the disk is full or the vault is open for
     /// reading only. After a failed sync every later call fails until the vault is opened again.

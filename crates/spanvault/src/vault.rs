@@ -44,6 +44,20 @@ pub struct Vault {
 impl Vault {
     /// Opens the vault in `dir` for writing; makes it where there is none.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// use spanvault::Vault;
+    ///
+    /// let path = dir.path().join("agent.vault");
+    /// let vault = Vault::open(&path)?;
+    /// assert!(vault.open_report().created);
+    /// let busy = Vault::open(&path).expect_err("one process writes, and only once");
+    /// assert_eq!(busy.pid(), Some(std::process::id()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Unavailable` where another process writes, with its pid; `Invalid` where `dir` holds something else or a
     /// newer format; `Corrupt` where nothing of it can be served.
@@ -97,6 +111,17 @@ impl Vault {
     }
 
     /// Opens the session of that name; makes it where there is none.
+    ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// let session = vault.session("run-42")?;
+    /// session.record(spanvault::SpanDraft::user("Go on where we were."))?;
+    /// assert_eq!(vault.session("run-42")?.id(), session.id());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `Unavailable` where the vault is open for reading only and has no such session.

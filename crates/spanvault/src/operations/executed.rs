@@ -43,6 +43,23 @@ impl Vault {
     /// Says whether `tool` was already called with exactly `args` (key order ignored), across any number of
     /// compactions; in one session, or in all.
     ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// # let session = vault.session("run-42")?;
+    /// use spanvault::{Execution, SpanDraft};
+    ///
+    /// let args = serde_json::json!({"to": "ops@example.org", "subject": "The export is slow"});
+    /// assert_eq!(vault.executed("send_mail", &args, None)?.execution, Execution::Absent);
+    /// session.record(SpanDraft::tool_call("send_mail", args.clone()))?;
+    /// assert_eq!(vault.executed("send_mail", &args, None)?.execution, Execution::Unknown);
+    /// session.record(SpanDraft::tool_result("", "Mail sent successfully."))?;
+    /// assert_eq!(vault.executed("send_mail", &args, None)?.execution, Execution::Confirmed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Vault::ask`].
     pub fn executed(&self, tool: &str, args: &Value, session: Option<&str>) -> Result<Executed> {
