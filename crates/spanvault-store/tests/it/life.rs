@@ -1,5 +1,6 @@
 //! A vault from its making to its verification.
 
+use spanvault_env::Count;
 use spanvault_store::{Access, BodyState, StoreError, VerifyDepth, Whereabouts};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{ContentHash, Counts, Event, Position, SourceOpened};
@@ -143,11 +144,11 @@ fn i72_a_newer_format_is_refused_and_not_touched() {
     drop(world.open());
     let stamp = file("FORMAT");
     world.disk.put(&stamp, b"spanvault format 2 of the future\n").unwrap();
-    let (files, calls) = (world.disk.files(), world.disk.count(spanvault_env::Count::Changes));
+    let (files, calls) = (world.disk.files(), world.disk.count(Count::Changes));
     for access in [Access::Read, Access::Write] {
         assert!(matches!(world.try_open(access), Err(StoreError::NewerFormat { found: 2, .. })));
     }
-    assert_eq!((world.disk.files(), world.disk.count(spanvault_env::Count::Changes)), (files, calls));
+    assert_eq!((world.disk.files(), world.disk.count(Count::Changes)), (files, calls));
 }
 
 #[test]
@@ -164,4 +165,44 @@ fn i71_an_event_that_is_too_large_is_refused_and_leaves_no_trace() {
     drop(writer);
     assert_eq!(store.head().position, at.next());
     record(&store, 1, b"another");
+}
+
+#[test]
+fn a_commit_is_one_write_and_one_sync() {
+    let world = World::new();
+    let store = world.open();
+    record(&store, 0, b"the first");
+    let (syncs, changes) = (world.disk.count(Count::Syncs), world.disk.count(Count::Changes));
+    let mut writer = store.lock().unwrap();
+    let mut batch = writer.begin();
+    for n in 1..20 {
+        push_span(&mut batch, n, &bytes_of(n, 4_096));
+    }
+    writer.commit(batch).unwrap();
+    // The third change is the hint of what was acknowledged, which nothing waits for.
+    assert_eq!((world.disk.count(Count::Syncs) - syncs, world.disk.count(Count::Changes) - changes), (1, 3));
+}
+
+#[test]
+fn a_frame_costs_little_beside_a_body_of_4_kib() {
+    let world = World::new().with_segments_of(1 << 20);
+    let store = world.open();
+    for batch in 0..6 {
+        let mut writer = store.lock().unwrap();
+        let mut gaps = writer.begin();
+        for n in 0..100 {
+            gaps.push(Event::GapStored, Some(bytes_of(batch * 100 + n, 4_096)));
+        }
+        writer.append(gaps).unwrap();
+    }
+    let of_kind = |kind: &str| {
+        let files = world.disk.files().into_iter();
+        files
+            .filter(|(path, _)| path.extension().is_some_and(|own| own == kind))
+            .map(|(_, len)| len)
+            .sum::<u64>()
+    };
+    let bodies = 600 * 4_096;
+    assert!(of_kind("log") * 1_000 <= bodies * 1_025, "{}", of_kind("log"));
+    assert!((of_kind("log") + of_kind("idx")) * 1_000 <= bodies * 1_036, "{}", of_kind("idx"));
 }
