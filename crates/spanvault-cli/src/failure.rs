@@ -158,17 +158,41 @@ pub(crate) struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    /// Prints it: a line of JSON, or words. Where nobody reads the errors, there is nobody to tell about that.
+    /// Prints it: a line of JSON, or words.
     pub(crate) fn tell(&self, is_json: bool) {
-        let mut text = Vec::new();
-        let hint = self.hint.as_ref().map_or_else(String::new, |hint| format!("hint: {hint}\n"));
-        let written = if is_json {
-            serde_json::to_writer(&mut text, self).map_err(io::Error::from).and_then(|()| writeln!(text))
+        if is_json {
+            to_stderr(serde_json::to_string(self).unwrap_or_default());
         } else {
-            write!(text, "error: {}\n{hint}", self.error)
-        };
-        drop(written.and_then(|()| io::stderr().lock().write_all(&text)));
+            to_stderr(in_words("error", &self.error, self.hint.as_deref()));
+        }
     }
+}
+
+/// A warning on the standard error stream, with `--json`.
+#[derive(Debug, Serialize)]
+struct WarningResponse<'a> {
+    warning: &'a str,
+    hint: &'a str,
+}
+
+/// Says what is wrong although the command goes on.
+pub(crate) fn tell_warning(warning: &str, hint: &str, is_json: bool) {
+    if is_json {
+        to_stderr(serde_json::to_string(&WarningResponse { warning, hint }).unwrap_or_default());
+    } else {
+        to_stderr(in_words("warning", warning, Some(hint)));
+    }
+}
+
+fn in_words(label: &str, message: &str, hint: Option<&str>) -> String {
+    let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+    format!("{label}: {message}{hint}")
+}
+
+/// Where nobody reads the errors, there is nobody to tell about that.
+fn to_stderr(mut text: String) {
+    text.push('\n');
+    drop(io::stderr().lock().write_all(text.as_bytes()));
 }
 
 /// Adds what each cause says, where the message does not say it already.

@@ -114,7 +114,11 @@ impl<'v> Ingest<'v> {
             Ok(report) => {
                 self.spans_new += report.spans_new;
                 self.sources.push(report.source.clone());
-                tell(IngestResponse::recorded(report))
+                let mut response = IngestResponse::recorded(report);
+                if response.sessions.is_empty() {
+                    response.sessions = self.sessions_of(&response.source)?;
+                }
+                tell(response)
             }
             Err(error) if is_about_the_file(error.kind()) => {
                 self.failures.push(error.into());
@@ -122,6 +126,12 @@ impl<'v> Ingest<'v> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The sessions of a file of which nothing was new.
+    fn sessions_of(&self, source: &str) -> Result<Vec<String>, Failure> {
+        let sessions = self.vault.sessions_of_source(source)?;
+        Ok(sessions.iter().map(|session| session.name().to_owned()).collect())
     }
 
     fn skip(

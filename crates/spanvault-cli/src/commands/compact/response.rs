@@ -226,7 +226,7 @@ impl BudgetResponse {
         let fits = if self.fits {
             page.paint(Tone::Good, "it fits")
         } else {
-            page.paint(Tone::Warning, "it does not fit: what stays verbatim is listed below")
+            page.paint(Tone::Warning, "it does not fit, and nothing more may be summarised")
         };
         page.field("  budget", format_args!("{}, {fits}", counted(self.budget, "token")))?;
         match &self.checkpoint {
