@@ -20,7 +20,6 @@ fn survives(content: &[u8]) -> serde_json::Value {
     report
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
 fn bytes_of(path: &std::path::Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
@@ -168,7 +167,6 @@ fn a_very_long_line_is_kept_in_bounded_memory() {
     assert_eq!(answer.json()[0]["coverage"]["missing"][0]["reason"], "too_large");
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
 fn append(path: &std::path::Path) -> std::io::BufWriter<std::fs::File> {
     std::io::BufWriter::new(std::fs::OpenOptions::new().append(true).open(path).unwrap())
 }

@@ -3,14 +3,7 @@
 use serde_json::Value;
 
 use crate::cli_harness::Sandbox;
-use crate::cli_story::{SESSION, story};
-
-fn told() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let file = sandbox.write("story.jsonl", story());
-    sandbox.ok(&["ingest", file.to_str().unwrap()]);
-    sandbox
-}
+use crate::cli_story::{SESSION, story, told};
 
 fn last_position(sandbox: &Sandbox) -> u64 {
     sandbox.json(&["log"]).last().unwrap()["at"].as_u64().unwrap()

@@ -3,14 +3,7 @@
 use spanvault::Vault;
 
 use crate::cli_harness::Sandbox;
-use crate::cli_story::story;
-
-fn told() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let file = sandbox.write("story.jsonl", story());
-    sandbox.ok(&["ingest", file.to_str().unwrap()]);
-    sandbox
-}
+use crate::cli_story::{story, told};
 
 #[test]
 fn an_error_for_people_names_the_next_command() {
@@ -176,7 +169,6 @@ fn contents(dir: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     found
 }
 
-#[expect(clippy::disallowed_methods, reason = "looks at files behind the back of the vault")]
 fn read(path: &std::path::Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
@@ -198,7 +190,6 @@ fn a_damaged_original_is_6_and_everything_else_is_served() {
 }
 
 /// Changes one byte in the middle of `original` wherever it stands in the log.
-#[expect(clippy::disallowed_methods, reason = "damages files behind the back of the vault")]
 fn damage(vault: &std::path::Path, original: &[u8]) {
     for (path, mut bytes) in contents(&vault.join("log")) {
         let at = bytes.windows(original.len()).position(|window| window == original);
@@ -230,6 +221,39 @@ fn without_a_flag_or_a_variable_the_vault_is_in_the_working_directory() {
     let mut command = sandbox.command(&["ingest", file.to_str().unwrap()]);
     assert!(command.env_remove("SPANVAULT_DIR").status().unwrap().success());
     assert!(sandbox.path(".spanvault/FORMAT").is_file());
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_a_failure() {
+    let sandbox = told();
+    let full = full_device();
+    let output = sandbox.command(&["sessions"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: print the answer: "));
+}
+
+fn full_device() -> std::fs::File {
+    std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap()
+}
+
+#[test]
+fn a_log_that_was_cut_is_told_and_the_rest_is_served() {
+    let sandbox = told();
+    cut_the_log(&sandbox.vault());
+    let ran = sandbox.run(&["sessions"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.starts_with("warning: ") && ran.err.contains("verify --read-data"), "{}", ran.err);
+    let ran = sandbox.run(&["--json", "sessions"]);
+    assert!(ran.error()["warning"].as_str().unwrap().contains("of the log"), "{}", ran.err);
+}
+
+/// Takes the last bytes of the newest segment away.
+fn cut_the_log(vault: &std::path::Path) {
+    let (path, bytes) = contents(&vault.join("log"))
+        .into_iter()
+        .rfind(|(path, _)| path.extension() == Some("log".as_ref()))
+        .unwrap();
+    std::fs::write(path, &bytes[..bytes.len() - 64]).unwrap();
 }
 
 #[test]

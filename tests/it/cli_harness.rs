@@ -34,7 +34,6 @@ impl Sandbox {
     }
 
     /// Writes a file in the sandbox.
-    #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -123,7 +122,7 @@ impl Ran {
 fn without_instants(text: &str) -> String {
     let mut steady = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find("T").filter(|at| *at >= 10) {
+    while let Some(at) = rest.find('T').filter(|at| *at >= 10) {
         let (before, after) = (&rest[..at], &rest[at..]);
         let end = after.find('Z').filter(|end| (9..=13).contains(end));
         let day = before.get(before.len() - 10..).filter(|day| is_day(day));

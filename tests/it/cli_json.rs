@@ -3,14 +3,7 @@
 use serde_json::Value;
 
 use crate::cli_harness::Sandbox;
-use crate::cli_story::{SESSION, story};
-
-fn told() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let file = sandbox.write("story.jsonl", story());
-    sandbox.ok(&["ingest", file.to_str().unwrap()]);
-    sandbox
-}
+use crate::cli_story::{SESSION, lines_of, story, told};
 
 /// The names of an object's fields; each must be there.
 fn has(object: &Value, names: &[&str]) {
@@ -46,6 +39,7 @@ fn ingest_says_a_line_for_each_source() {
     assert_eq!(line["bytes"], story().len());
     let again = sandbox.json_one(&["ingest", file.to_str().unwrap()]);
     assert_eq!(again["spans_new"], 0);
+    assert_eq!(again["sessions"], line["sessions"]);
     assert_eq!(again["spans_known"], story().lines().count());
 }
 
@@ -172,7 +166,7 @@ fn the_four_operations_answer_with_their_proof() {
     assert_eq!(effects[0]["fate"], "succeeded");
 
     let replayed = sandbox.json(&["replay", SESSION]);
-    let text: String = replayed.iter().map(|span| format!("{}\n", span["text"].as_str().unwrap())).collect();
+    let text = lines_of(replayed.iter().map(|span| span["text"].as_str().unwrap()));
     assert_eq!(text, story());
 
     let query = "{\"calls\":{\"effect\":\"mutates\",\"path\":{\"glob\":\"/etc/**\"}}}";
@@ -270,4 +264,81 @@ fn every_refusal_has_its_reasons_in_the_ledger() {
         assert!(events.iter().any(|found| found == event), "{event} in {events:?}");
     }
     assert_eq!(sandbox.json_one(&["log", "--verify"])["chain_ok"], true);
+}
+
+#[test]
+fn tiers_and_removal_add_up() {
+    let sandbox = told();
+    sandbox.ok(&["compact"]);
+    let tier = sandbox.json_one(&["tier", "run", "--hot-for", "0s"]);
+    has(&tier, &["demoted", "bytes_before", "bytes_after"]);
+    assert_eq!(tier["demoted"], story().lines().count());
+    assert!(sandbox.json(&["spans"]).iter().all(|span| span["tier"] == "cold"));
+    assert_eq!(sandbox.ok(&["restore", "story.jsonl"]).out, story());
+
+    sandbox.ok(&["policy", "set", "--assume", "none"]);
+    sandbox.ok(&["retention", "set", "--keep-for", "1ms", "--grace", "1ms"]);
+    let dry = sandbox.json_one(&["reclaim", "--dry-run"]);
+    let first = sandbox.json_one(&["reclaim"]);
+    has(
+        &first,
+        &["due", "condemned", "rescued", "reclaimed", "refused", "reasons", "bytes_freed", "next_at"],
+    );
+    assert_eq!(dry["condemned"], first["condemned"]);
+    assert_eq!(first["reclaimed"], 0);
+    assert_eq!(first["reasons"], serde_json::json!({"OpenObligation": 1}));
+    let steps = sandbox.json(&["reclaim", "--steps"]);
+    let last = steps.last().unwrap();
+    assert_eq!(last["reclaimed"], first["condemned"]);
+    assert_eq!(
+        steps.iter().filter(|step| step["act"] == "reclaim").count() as u64,
+        last["reclaimed"].as_u64().unwrap()
+    );
+
+    let gone = sandbox.json(&["spans"]).into_iter().find(|span| span["tier"] == "reclaimed").unwrap();
+    let ran = sandbox.run(&["--json", "recover", gone["hash"].as_str().unwrap()]);
+    assert_eq!((ran.code, ran.out.as_str()), (5, ""));
+    assert_eq!(ran.error()["kind"], "Insufficient");
+    assert!(ran.error()["tombstone"].is_u64());
+    for args in
+        [&["show", "s6"][..], &["restore", "story.jsonl", "-o", "again"], &["replay", SESSION], &["audit"]]
+    {
+        assert_eq!(sandbox.run(args).code, 5, "{args:?}");
+    }
+    assert!(!sandbox.path("again").exists(), "half a file is no file");
+    assert_eq!(sandbox.json_one(&["stats"])["reclaimed"]["count"], last["reclaimed"]);
+    assert_eq!(sandbox.json_one(&["health"])["expired"], 1);
+}
+
+#[test]
+fn a_demand_that_outlasts_the_retention_refuses_and_extending_is_the_way_out() {
+    let sandbox = told();
+    sandbox.ok(&["retention", "set", "--keep-for", "1d"]);
+    sandbox.ok(&["demand", "add", "audit", "--session", SESSION, "--for", "10d"]);
+    let ran = sandbox.run(&["--json", "compact"]);
+    assert_eq!(ran.code, 4);
+    let refused = &ran.json()[0];
+    assert!(refused["reasons"]["ExpiresBeforeNeed"].as_u64().unwrap() > 1, "{refused}");
+    let ways: Vec<&str> = refused["preserved"][0]["ways_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|way| way.as_str().unwrap())
+        .collect();
+    assert!(ways.iter().any(|way| way.contains("compact --extend")), "{ways:?}");
+    let extended = sandbox.json_one(&["compact", "--extend"]);
+    assert!(extended["permitted"].as_u64().unwrap() > 1, "{extended}");
+}
+
+#[test]
+fn a_demand_for_what_is_gone_is_refused_with_4() {
+    let sandbox = told();
+    sandbox.ok(&["policy", "set", "--assume", "none"]);
+    sandbox.ok(&["retention", "set", "--keep-for", "1ms", "--grace", "1ms"]);
+    sandbox.ok(&["reclaim"]);
+    sandbox.ok(&["reclaim"]);
+    let ran = sandbox.run(&["--json", "demand", "add", "audit", "--session", SESSION, "--unknown"]);
+    assert_eq!((ran.code, ran.out.as_str()), (4, ""));
+    assert_eq!(ran.error()["kind"], "Refused");
+    assert_eq!(sandbox.json(&["demand", "list"]).len(), 0);
 }

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::cli_harness::Sandbox;
+
 /// The name of the session in the story.
 pub(crate) const SESSION: &str = "story";
 
@@ -75,4 +77,29 @@ pub(crate) fn story() -> String {
         story = story.calls("Read", &json!({"file_path": path})).gets(&words.repeat(3));
     }
     story.says("All parts are read.").user("Thanks. What is next?").text()
+}
+
+/// A vault that has the story.
+pub(crate) fn told() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("story.jsonl", story());
+    sandbox.ok(&["ingest", "story.jsonl"]);
+    sandbox
+}
+
+/// A vault that has the story, compacted.
+pub(crate) fn compacted() -> Sandbox {
+    let sandbox = told();
+    sandbox.ok(&["compact"]);
+    sandbox
+}
+
+/// What a command says, with what differs from run to run made equal.
+pub(crate) fn shown<A: AsRef<str>>(sandbox: &Sandbox, args: &[A]) -> String {
+    sandbox.steady(&sandbox.ok(args).out)
+}
+
+/// Lines as text.
+pub(crate) fn lines_of<'t>(lines: impl Iterator<Item = &'t str>) -> String {
+    lines.fold(String::new(), |text, line| text + line + "\n")
 }

@@ -9,14 +9,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::cli_harness::Sandbox;
-use crate::cli_story::{SESSION, story};
-
-fn told() -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.write("story.jsonl", story());
-    sandbox.ok(&["ingest", "story.jsonl"]);
-    sandbox
-}
+use crate::cli_story::{SESSION, story, told};
 
 /// Runs a command whose output goes to a terminal of that many rows; gives what the terminal was sent.
 fn on_a_terminal(mut command: Command, rows: u16) -> String {
@@ -46,7 +39,6 @@ fn on_a_terminal(mut command: Command, rows: u16) -> String {
     String::from_utf8_lossy(&shown).replace("\r\n", "\n")
 }
 
-#[expect(clippy::disallowed_methods, reason = "a terminal, not a file")]
 fn open_end(terminal: &OwnedFd) -> OwnedFd {
     let name = ptsname(terminal, Vec::new()).unwrap().into_string().unwrap();
     std::fs::OpenOptions::new().read(true).write(true).open(name).unwrap().into()
