@@ -76,6 +76,11 @@ pub use spans::{OpenedObligation, SpanFilter, SpanInfo, Whereabouts};
 pub use tier::{Cooling, TierReport};
 pub use vault::Vault;
 
+/// The guide for people who embed this crate: its code is compiled and run here.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/embedding.md")]
+pub struct EmbeddingGuide;
+
 pub use spanvault_evidence::AtomKind;
 pub use spanvault_store::{Damage, Fault, LostTail, OpenReport, Progress, VerifyDepth, VerifyReport};
 pub use spanvault_types as types;
