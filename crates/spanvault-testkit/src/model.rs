@@ -1,8 +1,8 @@
 //! The vault as docs/INVARIANTS.md and docs/GATE.md describe it, in plain lists.
 //!
-//! Two things are decided here that the pages leave open, always so that more is kept: where several rules of
-//! retention fit a span, the longest counts; and an explicit demand replaces the assumed audit span by span, so that
-//! bytes which also occur outside its scope keep the assumption there.
+//! Two things are read here in the way that keeps more: a rule that is set later lengthens what a span was given by the
+//! rule in force at its recording, for both tiers; and an explicit demand replaces the assumed audit span by span, so
+//! that bytes which also occur outside its scope keep the assumption there.
 
 mod clock;
 mod compact;

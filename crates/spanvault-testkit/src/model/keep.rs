@@ -35,13 +35,15 @@ impl Model {
         Expectation::Done
     }
 
+    /// Of the rules in force that fit a new span, the most specific one counts, for each of the two lengths by itself.
     pub(super) fn give_rules_in_force(&self, span: &mut Span) {
-        let now = span.recorded_at;
-        for &rule in self.rules.values() {
-            if fits(rule, span) {
-                give(span, rule, now);
-            }
-        }
+        let specific = |rule: &&Rule| u8::from(rule.class.is_some()) + 2 * u8::from(rule.session.is_some());
+        let fitting: Vec<Rule> = self.rules.values().copied().filter(|rule| fits(*rule, span)).collect();
+        let keeping = fitting.iter().filter(|rule| rule.keep_for.is_some()).max_by_key(specific);
+        let heating = fitting.iter().filter(|rule| rule.hot_for.is_some()).max_by_key(specific);
+        let keep_for = keeping.and_then(|rule| rule.keep_for);
+        let hot_for = heating.and_then(|rule| rule.hot_for);
+        give(span, Rule { hot_for, keep_for, ..Rule::default() }, span.recorded_at);
     }
 
     /// When the retention of an original ends: the longest of all spans that have it, leases left out.

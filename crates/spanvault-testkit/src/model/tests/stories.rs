@@ -87,17 +87,24 @@ fn i33_shared_bytes_are_kept_as_long_as_the_longest_of_their_spans() {
 }
 
 #[test]
-fn of_several_rules_that_fit_the_longest_counts() {
+fn of_several_rules_in_force_the_most_specific_counts_and_a_later_one_only_lengthens() {
     let mut model = model();
-    let class = Rule {
-        class: Some(EvidentialClass::Structured),
-        keep_for: Some(Length::Ms(2 * DAY)),
-        ..Rule::default()
+    let of_class = |days| {
+        let class = Some(EvidentialClass::Structured);
+        Op::SetRetention(Rule { class, keep_for: Some(Length::Ms(days * DAY)), ..Rule::default() })
     };
-    run(&mut model, &[keep_for(Length::Ms(DAY)), Op::SetRetention(class)]);
-    run(&mut model, &[record(FIRST, Content::Fact(0)), record(FIRST, Content::Words(0))]);
-    assert_eq!(model.expires_at(ORIGINAL), at(START + 2 * DAY));
-    assert_eq!(model.expires_at(OriginalId(1)), at(START + DAY));
+    run(&mut model, &[record(FIRST, Content::Words(0)), keep_for(Length::Ms(5 * DAY)), of_class(2)]);
+    run(&mut model, &[record(FIRST, Content::Fact(0)), record(FIRST, Content::Words(1))]);
+    let of_session = Rule { session: Some(FIRST), keep_for: Some(Length::Ms(DAY)), ..Rule::default() };
+    run(&mut model, &[Op::SetRetention(of_session), record(FIRST, Content::Fact(1))]);
+    let [words, fact, more_words, second_fact] = [0, 1, 2, 3].map(|at| model.expires_at(OriginalId(at)));
+    assert_eq!([words, more_words], [at(START + 5 * DAY); 2]);
+    assert_eq!(
+        fact,
+        at(START + 2 * DAY),
+        "its class is more specific than everything, and a day later shortens nothing"
+    );
+    assert_eq!(second_fact, at(START + DAY), "its session is more specific than its class");
 }
 
 #[test]
