@@ -5,6 +5,8 @@
 //! promise that is still open is refused and goes into a checkpoint; bytes that the context no longer has are recovered
 //! by their hash; and before a side effect is done again, the vault is asked whether it was done before.
 
+#![expect(clippy::print_stdout, reason = "an example shows what happens")]
+
 use std::error::Error;
 
 use serde_json::{Value, json};
@@ -35,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Turn::Say(text) => {
                 session.record(SpanDraft::assistant(text))?;
             }
-            Turn::Call { tool, args } => call(&vault, &session, tool, args)?,
+            Turn::Call { tool, args } => call(&vault, &session, tool, &args)?,
         }
         if session.tokens_in_context()? > BUDGET {
             compact(&session)?;
@@ -48,9 +50,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs a tool and records call and result; a side effect that was done before is not done again.
-fn call(vault: &Vault, session: &Session<'_>, tool: &str, args: Value) -> Result<(), Box<dyn Error>> {
+fn call(vault: &Vault, session: &Session<'_>, tool: &str, args: &Value) -> Result<(), Box<dyn Error>> {
     if is_side_effect(tool) {
-        let known = vault.executed(tool, &args, Some(session.name()))?;
+        let known = vault.executed(tool, args, Some(session.name()))?;
         match known.execution {
             Execution::Absent => {}
             Execution::Confirmed => {
@@ -68,7 +70,7 @@ fn call(vault: &Vault, session: &Session<'_>, tool: &str, args: Value) -> Result
     }
     // The call is durable before it is made: a crash in between leaves a call without a result, which is open.
     session.record(SpanDraft::tool_call(tool, args.clone()))?;
-    let result = run_tool(tool, &args);
+    let result = run_tool(tool, args);
     session.record(SpanDraft::tool_result("", result))?;
     println!("{tool}: {}", result.lines().next().unwrap_or_default());
     Ok(())

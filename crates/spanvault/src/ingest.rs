@@ -84,7 +84,16 @@ impl Vault {
             return Err(error);
         }
         cut.map_err(|error| import_failed(&path, error))?;
-        run.finish()
+        let report = run.finish()?;
+        tracing::info!(
+            format = report.format,
+            spans_new = report.spans_new,
+            spans_known = report.spans_known,
+            bytes_new = report.bytes_new,
+            quarantined = report.quarantined.len(),
+            "ingested a source"
+        );
+        Ok(report)
     }
 
     /// The format that a file would be read as; `None` where its content is of no known one.

@@ -84,3 +84,19 @@ pub struct EmbeddingGuide;
 pub use spanvault_evidence::AtomKind;
 pub use spanvault_store::{Damage, Fault, LostTail, OpenReport, Progress, VerifyDepth, VerifyReport};
 pub use spanvault_types as types;
+
+#[cfg(test)]
+mod tests {
+    use super::ask::{Answer, Query};
+    use super::{Error, Session, Vault};
+
+    #[test]
+    fn a_vault_and_what_it_hands_out_go_between_threads() {
+        fn goes_between_threads<T: Send + Sync>() {}
+        goes_between_threads::<Vault>();
+        goes_between_threads::<Session<'static>>();
+        goes_between_threads::<Error>();
+        goes_between_threads::<Query>();
+        goes_between_threads::<Answer>();
+    }
+}

@@ -118,6 +118,15 @@ impl Vault {
         }
         self.note_suspicion()?;
         apply::apply(self, &due, told, &mut report)?;
+        tracing::info!(
+            due = report.due,
+            condemned = report.condemned,
+            reclaimed = report.reclaimed,
+            rescued = report.rescued,
+            refused = report.refused,
+            bytes_freed = report.bytes_freed,
+            "reclaimed originals"
+        );
         Ok(report)
     }
 

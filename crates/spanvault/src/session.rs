@@ -88,6 +88,7 @@ impl<'v> Session<'v> {
         }
         let commit = recorder.append()?;
         self.vault.make_durable(commit)?;
+        tracing::debug!(session = %self.at, commit = %commit, spans = receipts.len(), "recorded spans");
         for receipt in &mut receipts {
             receipt.durable = commit;
         }

@@ -69,6 +69,12 @@ impl Vault {
             let mut writer = self.store.lock()?;
             let freed = self.store.free_space(&mut writer, FreeOptions::default(), &mut |_files| {})?;
             report.bytes_freed = freed.bytes_freed;
+            tracing::info!(
+                originals = report.demoted,
+                bytes_before = report.bytes_before,
+                bytes_after = report.bytes_after,
+                "demoted originals"
+            );
         }
         Ok(report)
     }

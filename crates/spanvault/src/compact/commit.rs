@@ -136,7 +136,9 @@ impl Session<'_> {
         if !refused.is_empty() {
             batch.push(Event::Refused(judge.record(&refused)), None);
         }
-        outcome.preserved.extend(refused.into_iter().map(Preserved::from));
+        let preserved = refused.into_iter().map(Preserved::from);
+        let refused = preserved.len();
+        outcome.preserved.extend(preserved);
         if refusals == Refusals::All {
             outcome.keep_company(plan, drafts);
         }
@@ -144,6 +146,14 @@ impl Session<'_> {
             let commit = writer.commit(batch)?;
             drop(writer);
             crate::index::follow(vault, commit);
+            tracing::info!(
+                session = %self.id(),
+                commit = %commit,
+                summaries = outcome.summaries.len(),
+                spans = outcome.replaced_spans,
+                refused,
+                "compacted a session"
+            );
         }
         Ok(outcome)
     }
