@@ -118,26 +118,26 @@ impl Ran {
     }
 }
 
-/// Replaces every instant of RFC 3339 that this decade can hold.
+/// Replaces every instant of RFC 3339 in UTC.
 fn without_instants(text: &str) -> String {
     let mut steady = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find('T').filter(|at| *at >= 10) {
-        let (before, after) = (&rest[..at], &rest[at..]);
-        let end = after.find('Z').filter(|end| (9..=13).contains(end));
-        let day = before.get(before.len() - 10..).filter(|day| is_day(day));
-        if let (Some(end), Some(_day)) = (end, day) {
-            steady.push_str(&before[..before.len() - 10]);
-            steady.push_str("[INSTANT]");
-            rest = &after[end + 1..];
-        } else {
-            steady.push_str(&rest[..=at]);
-            rest = &rest[at + 1..];
-        }
+    while let Some(c) = rest.chars().next() {
+        let length = instant_length(rest).unwrap_or(0);
+        steady.push_str(if length > 0 { "[INSTANT]" } else { &rest[..c.len_utf8()] });
+        rest = &rest[length.max(c.len_utf8())..];
     }
-    steady + rest
+    steady
 }
 
-fn is_day(text: &str) -> bool {
-    text.char_indices().all(|(at, c)| if matches!(at, 4 | 7) { c == '-' } else { c.is_ascii_digit() })
+/// The length of the instant that `text` begins with, if it does.
+fn instant_length(text: &str) -> Option<usize> {
+    let fits = |(at, c): (usize, char)| match at {
+        4 | 7 => c == '-',
+        10 => c == 'T',
+        _ => c.is_ascii_digit(),
+    };
+    let is_day = text.char_indices().take(11).filter(|found| fits(*found)).count() == 11;
+    let end = text.find('Z').filter(|end| (19..=23).contains(end))?;
+    is_day.then_some(end + 1)
 }

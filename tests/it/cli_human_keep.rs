@@ -31,8 +31,8 @@ demand d43: audit of path /etc until [INSTANT]
     assert_data_eq!(
         shown(&sandbox, &["demand", "list"]),
         str![[r#"
-DEMAND  KIND   SCOPE      UNTIL                     STATE     ACTOR  REASON
-d43     audit  path /etc  2026-12-10T13:15:07.712Z  in force  ann    review
+DEMAND  KIND   SCOPE      UNTIL                 STATE     ACTOR  REASON
+d43     audit  path /etc  [INSTANT]  in force  ann    review
 
 "#]]
         .raw()
@@ -126,8 +126,8 @@ rule 43 for structured
     assert_data_eq!(
         shown(&sandbox, &["retention", "show"]),
         str![[r#"
-RULE  SCOPE       HOT FOR  KEEP FOR  GRACE  SET AT                    ACTOR  REASON
-43    structured  7d       90d       -      2026-11-30T13:15:08.989Z  ann    -
+RULE  SCOPE       HOT FOR  KEEP FOR  GRACE  SET AT                ACTOR  REASON
+43    structured  7d       90d       -      [INSTANT]  ann    -
 
 "#]]
         .raw()
@@ -381,20 +381,24 @@ hint: set the machine's clock right first, then confirm what it shows
 #[test]
 fn refusals_and_log() {
     let sandbox = compacted();
-    assert_data_eq!(shown(&sandbox, &["refusals"]), str![[r#"
-DECIDED                   OPERATION  SUBJECT      BYTES  TOKENS  REASONS
-2026-11-30T13:15:08.621Z  compact    s12      223 bytes      14  OpenObligation (a promise or a call in it is open)
+    assert_data_eq!(
+        shown(&sandbox, &["refusals"]),
+        str![[r#"
+DECIDED               OPERATION  SUBJECT      BYTES  TOKENS  REASONS
+[INSTANT]  compact    s12      223 bytes      14  OpenObligation (a promise or a call in it is open)
 
-"#]].raw());
+"#]]
+        .raw()
+    );
     let log = shown(&sandbox, &["log"]);
     let last: Vec<&str> = log.lines().rev().take(6).collect();
     assert_data_eq!(lines_of(last.into_iter().rev()), str![[r#"
-42  commit           citations 0, first 41, originals 36, store_time 2026-11-30T13:15:08.554Z, summaries 0
-43  summarised       citations 14, covers 14, decided_at 2026-11-30T13:15:08.621Z, generation 1, leases 14, mode pointer_rewrite, revision 42, session 2, summarizer builtin, summary m43
-44  refused          decided_at 2026-11-30T13:15:08.621Z, operation compact, refused 1, revision 42
-45  commit           citations 14, first 43, originals 36, store_time 2026-11-30T13:15:08.622Z, summaries 1
+42  commit           citations 0, first 41, originals 36, store_time [INSTANT], summaries 0
+43  summarised       citations 14, covers 14, decided_at [INSTANT], generation 1, leases 14, mode pointer_rewrite, revision 42, session 2, summarizer builtin, summary m43
+44  refused          decided_at [INSTANT], operation compact, refused 1, revision 42
+45  commit           citations 14, first 43, originals 36, store_time [INSTANT], summaries 1
 46  index closed     applied 45
-47  commit           citations 14, first 46, originals 36, store_time 2026-11-30T13:15:08.696Z, summaries 1
+47  commit           citations 14, first 46, originals 36, store_time [INSTANT], summaries 1
 
 "#]].raw());
 }

@@ -78,7 +78,7 @@ fn spans_say_what_was_read_in_each() {
     let write = &spans[2];
     assert_eq!(write["kind"], "tool_call");
     assert_eq!(write["class"], "side_effecting");
-    assert_eq!(write["timestamp"], "2025-11-03T09:00:02Z");
+    assert_eq!(write["timestamp"], "2025-11-03T09:00:02.000Z");
     assert_eq!(write["tier"], "hot");
     assert_eq!(spans[6]["negative"], true);
     assert_eq!(spans[8]["opens"][0]["discharged_by"], Value::Null, "{}", spans[8]);

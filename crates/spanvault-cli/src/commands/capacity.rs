@@ -11,7 +11,7 @@ use spanvault_types::DemandRef;
 use super::stats::AmountResponse;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Page, Response, bytes, count};
+use crate::output::{Page, Response, bytes, count, to_the_second};
 use crate::wire;
 
 /// Add up what keeps originals, and what would free the most
@@ -148,12 +148,17 @@ impl Response for CapacityResponse {
         page.field("originals", bytes(self.bytes))?;
         page.field("growth", format_args!("{} a day", bytes(self.bytes_per_day)))?;
         if let Some(budget) = self.budget {
-            let full =
-                self.full_at.as_ref().map_or_else(|| "not at this rate".to_owned(), |at| format!("at {at}"));
+            let full = self
+                .full_at
+                .as_ref()
+                .map_or_else(|| "not at this rate".to_owned(), |at| format!("at {}", to_the_second(at)));
             page.field("budget", format_args!("{}, reached {full}", bytes(budget)))?;
         }
         if let Some(need) = &self.oldest_need {
-            page.field("first to end", format_args!("demand {} at {}", need.demand, need.until))?;
+            page.field(
+                "first to end",
+                format_args!("demand {} at {}", need.demand, to_the_second(&need.until)),
+            )?;
         }
         self.kept.human(page)?;
         page.gap()?;
@@ -165,7 +170,7 @@ impl Response for CapacityResponse {
             page.line("  nothing")?;
         }
         if let Some(at) = &self.earliest_pass {
-            page.line(format_args!("  the first of them could pass at {at}"))?;
+            page.line(format_args!("  the first of them could pass at {}", to_the_second(at)))?;
         }
         page.gap()?;
         page.heading("ways out, what frees most first")?;

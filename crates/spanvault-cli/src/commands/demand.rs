@@ -10,7 +10,7 @@ use spanvault_types::DemandDeclared;
 use crate::actor::{ActorArgs, ReasonedArgs};
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Column, Listed, Page, Response, counted};
+use crate::output::{Column, Listed, Page, Response, counted, to_the_second};
 use crate::values::{OperationValue, ScopeArgs, UntilArgs};
 use crate::wire::{self, ScopeResponse};
 
@@ -131,7 +131,7 @@ impl Response for AddResponse {
             demand.demand,
             demand.kind,
             demand.scope.in_words(),
-            demand.until
+            to_the_second(&demand.until)
         ))?;
         page.line(format_args!("  needs {} as of now", counted(self.originals, "original")))?;
         if self.rescued > 0 {
@@ -198,7 +198,7 @@ impl Listed for DemandResponse {
             self.demand.clone(),
             self.kind.to_owned(),
             self.scope.in_words(),
-            self.until.clone(),
+            to_the_second(&self.until),
             state,
             self.actor.clone(),
             if self.reason.is_empty() { "-".to_owned() } else { self.reason.clone() },

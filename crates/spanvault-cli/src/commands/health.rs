@@ -9,7 +9,7 @@ use spanvault_env::ClockState;
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Page, Response, Tone, bytes, count, joined};
+use crate::output::{Page, Response, Tone, bytes, count, joined, to_the_second};
 use crate::wire;
 
 /// Say how the vault is
@@ -81,7 +81,7 @@ impl Response for HealthResponse {
         } else {
             page.paint(Tone::Bad, "needs an operator")
         };
-        page.line(format_args!("{word}, at {} and log position {}", self.at, self.revision))?;
+        page.line(format_args!("{word}, at {} and log position {}", to_the_second(&self.at), self.revision))?;
         if self.poisoned {
             page.field("  store", "stopped after a failed write: open the vault again")?;
         }
@@ -94,8 +94,10 @@ impl Response for HealthResponse {
         };
         page.field("  clock", clock)?;
         page.field("  lag", format_args!("{} ms behind the wall clock", self.lag_ms))?;
-        let oldest =
-            self.oldest_condemned.as_ref().map_or_else(String::new, |at| format!(", the oldest since {at}"));
+        let oldest = self
+            .oldest_condemned
+            .as_ref()
+            .map_or_else(String::new, |at| format!(", the oldest since {}", to_the_second(at)));
         page.field("  condemned", format_args!("{}{oldest}", count(self.condemned)))?;
         page.field("  at risk", joined(&self.at_risk, "no summaries"))?;
         page.field(

@@ -8,7 +8,7 @@ use spanvault::{Act, ReclaimReport, ReclaimStep, Run, SpanId, SummaryId};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Output, Page, Response, Tone, bytes, count, joined};
+use crate::output::{Output, Page, Response, Tone, bytes, count, joined, to_the_second};
 use crate::wire::{self, ReasonCounts, ReasonResponse};
 
 /// Free the bytes of originals that nothing rests on any more
@@ -175,6 +175,11 @@ impl Response for ReclaimResponse {
         }
         page.field("  refused", refused)?;
         page.field("  freed", format_args!("{} on the disk", bytes(self.bytes_freed)))?;
-        page.field("  next", self.next_at.as_deref().unwrap_or("waiting alone brings nothing more"))
+        page.field(
+            "  next",
+            self.next_at
+                .as_deref()
+                .map_or_else(|| "waiting alone brings nothing more".to_owned(), to_the_second),
+        )
     }
 }

@@ -6,7 +6,7 @@ use spanvault::{RefusalInfo, SpanId};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Column, Listed, bytes, count};
+use crate::output::{Column, Listed, bytes, count, to_the_second};
 use crate::sink::stream;
 use crate::wire::{self, ReasonResponse};
 
@@ -86,7 +86,7 @@ impl Listed for RefusalResponse {
             reasons.push_str(" (replaced by a later verdict)");
         }
         vec![
-            self.decided_at.clone(),
+            to_the_second(&self.decided_at),
             self.operation.to_owned(),
             self.subject.clone(),
             bytes(self.bytes),

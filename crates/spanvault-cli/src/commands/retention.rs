@@ -10,7 +10,7 @@ use spanvault_types::{EvidentialClass, Position, RetentionSet, Ttl, TtlRule};
 use crate::actor::ActorArgs;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Column, Listed, Page, Response};
+use crate::output::{Column, Listed, Page, Response, to_the_second};
 use crate::values::{ClassValue, ttl_rule, ttl_rule_in_words};
 use crate::wire;
 
@@ -160,7 +160,7 @@ impl Listed for RuleResponse {
             or_dash(&self.hot_for),
             or_dash(&self.keep_for),
             or_dash(&self.grace),
-            self.set_at.clone(),
+            to_the_second(&self.set_at),
             self.actor.clone(),
             if self.reason.is_empty() { "-".to_owned() } else { self.reason.clone() },
         ]

@@ -10,7 +10,7 @@ use super::expand::ExpandResponse;
 use super::spans::SpanResponse;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Page, Response, bytes, count, joined, one_line};
+use crate::output::{Page, Response, bytes, count, joined, one_line, to_the_second};
 use crate::wire;
 
 /// Show one span, summary or original whole
@@ -78,7 +78,7 @@ impl Response for ShownSpan {
         page.field("kind", format_args!("{} by {}", span.kind.replace('_', " "), span.role))?;
         page.field("class", span.class.replace('_', "-"))?;
         page.field("size", format_args!("{}, {} tokens", bytes(span.bytes), count(span.tokens)))?;
-        page.field("time", span.timestamp.as_deref().unwrap_or("not said"))?;
+        page.field("time", to_the_second(span.timestamp.as_deref().unwrap_or("not said")))?;
         page.field("negative", if span.negative { "yes" } else { "no" })?;
         for opened in &span.opens {
             let state =
@@ -92,7 +92,7 @@ impl Response for ShownSpan {
             page.field("live", format_args!("{}: \"{}\"", live.kind, one_line(&live.words, WORDS_CHARS)))?;
         }
         page.field("tier", &span.tier)?;
-        page.field("expires", span.expires_at.as_deref().unwrap_or("never"))?;
+        page.field("expires", to_the_second(span.expires_at.as_deref().unwrap_or("never")))?;
         if let Some(summary) = &span.summary {
             page.field("summary", format_args!("{summary} stands for it in the context"))?;
         }

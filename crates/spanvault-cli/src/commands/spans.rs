@@ -6,7 +6,7 @@ use spanvault::{LiveReason, OpenedObligation, SpanFilter, SpanInfo};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Column, Listed, bytes, count, joined};
+use crate::output::{Column, Listed, bytes, count, joined, to_the_second};
 use crate::sink::stream;
 use crate::wire;
 
@@ -155,7 +155,7 @@ impl Listed for SpanResponse {
             count(self.tokens),
             self.notes(),
             self.tier.clone(),
-            self.expires_at.as_deref().unwrap_or("never").to_owned(),
+            to_the_second(self.expires_at.as_deref().unwrap_or("never")),
             self.summary.clone().unwrap_or_else(|| "-".to_owned()),
         ]
     }

@@ -10,7 +10,7 @@ use spanvault_types::DemandRef;
 use super::spans::LiveResponse;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::output::{Page, Response, joined, one_line};
+use crate::output::{Page, Response, joined, one_line, to_the_second};
 use crate::wire;
 
 /// Say what keeps an original, and until when
@@ -108,8 +108,11 @@ impl Response for WhyResponse {
     fn human(&self, page: &mut Page<'_>) -> io::Result<()> {
         page.heading(&format!("original {}", self.hash.as_deref().unwrap_or(&self.original)))?;
         page.field("tier", &self.tier)?;
-        page.field("expires", self.expires_at.as_deref().unwrap_or("never"))?;
-        page.field("kept until", self.kept_until.as_deref().unwrap_or("no rule makes it due"))?;
+        page.field("expires", to_the_second(self.expires_at.as_deref().unwrap_or("never")))?;
+        page.field(
+            "kept until",
+            to_the_second(self.kept_until.as_deref().unwrap_or("no rule makes it due")),
+        )?;
         let spans = joined(self.spans.iter().map(|at| format!("{} in {}", at.span, at.session)), "no span");
         let spans = page.safe(&spans).into_owned();
         page.field("spans", spans)?;
@@ -119,7 +122,7 @@ impl Response for WhyResponse {
         let mut is_kept = false;
         for demand in &self.demands {
             is_kept = true;
-            page.line(format_args!("  demand {} until {}", demand.demand, demand.until))?;
+            page.line(format_args!("  demand {} until {}", demand.demand, to_the_second(&demand.until)))?;
         }
         for hold in &self.holds {
             is_kept = true;
@@ -130,7 +133,7 @@ impl Response for WhyResponse {
             page.line(format_args!(
                 "  lease of {} until {}, for {}",
                 lease.summary,
-                lease.until,
+                to_the_second(&lease.until),
                 joined(&lease.demands, "no demand")
             ))?;
         }

@@ -20,7 +20,7 @@ pub(crate) use list::{Column, List, Listed};
 pub(crate) use look::Look;
 pub(crate) use page::{Page, Tone};
 pub(crate) use progress::Progress;
-pub(crate) use words::{bytes, count, counted, instant, joined, one_line, rfc3339, timestamp};
+pub(crate) use words::{bytes, count, counted, instant, joined, one_line, rfc3339, timestamp, to_the_second};
 
 /// An answer that is one thing: a JSON object on one line, or a few lines of words.
 pub(crate) trait Response: Serialize {

@@ -45,7 +45,15 @@ pub(crate) fn bytes(n: u64) -> String {
 
 /// An instant in UTC, to the second.
 pub(crate) fn instant(at: StoreTime) -> String {
-    timestamp(milliseconds(at) / 1000 * 1000)
+    format!("{:.0}", calendar(milliseconds(at)))
+}
+
+/// An instant that stands in an answer, for people: to the second. Anything else is left as it is.
+pub(crate) fn to_the_second(text: &str) -> String {
+    match text.parse::<jiff::Timestamp>() {
+        Ok(at) => format!("{:.0}", calendar(at.as_millisecond())),
+        Err(_no_instant) => text.to_owned(),
+    }
 }
 
 /// An instant in UTC, to the millisecond, as RFC 3339 writes it.
@@ -53,10 +61,15 @@ pub(crate) fn rfc3339(at: StoreTime) -> String {
     timestamp(milliseconds(at))
 }
 
-/// RFC 3339 of milliseconds after the epoch. What lies beyond the calendar is shown as its last day.
+/// RFC 3339 of milliseconds after the epoch.
 pub(crate) fn timestamp(ms: i64) -> String {
+    format!("{:.3}", calendar(ms))
+}
+
+/// The calendar's instant. What lies beyond the calendar is its last one.
+fn calendar(ms: i64) -> jiff::Timestamp {
     let last = if ms < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
-    jiff::Timestamp::from_millisecond(ms).unwrap_or(last).to_string()
+    jiff::Timestamp::from_millisecond(ms).unwrap_or(last)
 }
 
 fn milliseconds(at: StoreTime) -> i64 {
