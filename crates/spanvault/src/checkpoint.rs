@@ -1,13 +1,13 @@
 //! The way out for live spans: what is open is carried into the kept context, each thing with its pointer.
 
 use spanvault_evidence::{CarriedMark, LiveMark, SpanText, checkpoint, live};
-use spanvault_types::{Checkpointed, Event};
+use spanvault_types::{CarriedKind, Checkpointed, Event};
 
 use crate::error::Result;
 use crate::ids::{CheckpointId, SpanId};
 use crate::liveness::{LiveReason, carried, reason};
 use crate::session::Session;
-use crate::view::{OwnedText, SessionView};
+use crate::view::{OwnedText, SessionView, SpanRow};
 
 /// A checkpoint that stands in the context of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,27 +81,25 @@ impl Session<'_> {
     }
 }
 
-/// Everything open in what stands verbatim, and everything that the checkpoint before carried and that is still open.
+/// Everything open in what stands verbatim, every open obligation behind a summary, and everything that the checkpoint
+/// before carried and that is still open.
 fn what_is_open(view: &SessionView) -> (Vec<Vec<LiveMark>>, spanvault_evidence::Checkpoint) {
     let reading = view.read();
     let owned = view.texts();
     let texts: Vec<SpanText<'_>> = owned.iter().map(OwnedText::as_text).collect();
     let before: Vec<CarriedMark> = carried(view);
-    let candidates: Vec<bool> = view
-        .rows
-        .iter()
-        .enumerate()
-        .map(|(n, row)| {
-            row.is_conversation() && (row.stands_in.is_none() || before.iter().any(|mark| mark.span == n))
-        })
-        .collect();
+    let candidates: Vec<bool> = view.rows.iter().map(SpanRow::is_conversation).collect();
     let kept: Vec<bool> = vec![false; view.rows.len()];
     let mut marks = live(&reading, &texts, &candidates, &kept, &[]);
     for (n, (row, marks)) in view.rows.iter().zip(&mut marks).enumerate() {
         if row.stands_in.is_some() {
-            // The digest of its summary carries the rest.
+            // The digest of its summary carries its negatives and references. It carries no obligation, because nothing
+            // was open when the summary was made; a call opens again when its result is reclaimed.
             marks.retain(|mark| {
-                before.iter().any(|was| was.span == n && was.kind == mark.kind && was.range == mark.range)
+                mark.kind == CarriedKind::Obligation
+                    || before
+                        .iter()
+                        .any(|was| was.span == n && was.kind == mark.kind && was.range == mark.range)
             });
         }
     }
@@ -109,3 +107,6 @@ fn what_is_open(view: &SessionView) -> (Vec<Vec<LiveMark>>, spanvault_evidence::
     let made = checkpoint(&reading, &texts, &positions, &marks);
     (marks, made)
 }
+
+#[cfg(test)]
+mod tests;
