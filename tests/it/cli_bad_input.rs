@@ -139,6 +139,58 @@ fn two_objects_glued_on_a_line_are_two_spans_and_one_file() {
     assert_eq!(report["spans_new"], story.lines().count());
 }
 
+/// The documents of other formats in docs/examples, with their names.
+fn documents() -> Vec<(&'static str, Vec<u8>)> {
+    ["mini-swe.traj.json", "tau-bench-runs.json"]
+        .into_iter()
+        .map(|name| {
+            (
+                name,
+                bytes_of(
+                    &std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/examples").join(name),
+                ),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn documents_of_other_formats_survive_the_same_damage() {
+    for (name, whole) in documents() {
+        assert_eq!(quarantined(&survives(&whole)).len(), 0, "{name}");
+
+        let cut = &whole[..whole.len() - 40];
+        assert_eq!(quarantined(&survives(cut)).len(), 1, "{name} cut off");
+
+        let (before, after) = inside_the_first_content(&whole);
+        let invalid = [before, b"caf\xe9", after].concat();
+        assert_eq!(quarantined(&survives(&invalid)).len(), 1, "{name} with invalid UTF-8");
+
+        let surrogate = [before, br"\ud83d", after].concat();
+        assert_eq!(quarantined(&survives(&surrogate)).len(), 0, "{name} with a lone surrogate");
+    }
+}
+
+/// A document in two, between them the start of its first text.
+fn inside_the_first_content(document: &[u8]) -> (&[u8], &[u8]) {
+    let text = std::str::from_utf8(document).unwrap();
+    let content = text.find("\"content\"").unwrap() + "\"content\"".len();
+    let start = content + text[content..].find('"').unwrap() + 1;
+    document.split_at(start)
+}
+
+#[test]
+fn two_documents_glued_together_are_no_known_format_and_record_nothing() {
+    for (name, whole) in documents() {
+        let sandbox = Sandbox::new();
+        let file = sandbox.write(name, [whole.trim_ascii_end(), whole.as_slice()].concat());
+        let ran = sandbox.run(&["--json", "ingest", file.to_str().unwrap()]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{name}");
+        assert!(ran.error()["error"].as_str().unwrap().ends_with("its content is of no known format"));
+        assert_eq!(sandbox.json(&["sessions"]).len(), 0);
+    }
+}
+
 /// 40 MB by default; `SPANVAULT_LINE_MB=200` makes the line as long as that.
 #[test]
 fn a_very_long_line_is_kept_in_bounded_memory() {

@@ -117,9 +117,10 @@ impl Failure {
         match self {
             Self::Vault(error) => with_causes(error.to_string(), error.source()),
             Self::Usage { message, .. } => message.clone(),
-            Self::Outside { message, source, .. } => {
-                with_causes(message.clone(), source.as_ref().map(|source| source as &dyn StdError))
-            }
+            Self::Outside { message, source, .. } => with_causes(
+                message.clone(),
+                source.as_ref().map(|source| source as &(dyn StdError + 'static)),
+            ),
             Self::ReaderGone => "print the answer: nobody reads it any more".to_owned(),
         }
     }
@@ -195,11 +196,12 @@ fn to_stderr(mut text: String) {
     drop(io::stderr().lock().write_all(text.as_bytes()));
 }
 
-/// Adds what each cause says, where the message does not say it already.
-fn with_causes(mut message: String, mut cause: Option<&dyn StdError>) -> String {
+/// Adds what the operating system says, where the message does not say it already. What the engines say, the message
+/// of the facade has in its own words.
+fn with_causes(mut message: String, mut cause: Option<&(dyn StdError + 'static)>) -> String {
     while let Some(error) = cause {
         let words = error.to_string();
-        if !message.contains(&words) {
+        if error.is::<io::Error>() && !message.contains(&words) {
             message.push_str(": ");
             message.push_str(&words);
         }
