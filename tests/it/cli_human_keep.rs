@@ -345,7 +345,7 @@ sound, at [INSTANT] and log position 47
   clock        trusted
   condemned    0
   at risk      no summaries
-  expired      0 summaries have lost evidence to retention
+  expired      evidence lost to retention: 0 of the summaries
   overrides    0
 
 "#]]

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use spanvault_store::{BodyState, Whereabouts};
-use spanvault_types::{DemandRef, Event, Expiry, Horizon, Position, Reason, ReasonKind, StoreTime};
+use spanvault_types::{
+    DemandRef, Event, Expiry, Horizon, Operation, Position, Reason, ReasonKind, StoreTime,
+};
 
 use crate::error::{Error, Result};
 use crate::ids::{DemandId, HoldId};
@@ -225,7 +227,8 @@ impl Vault {
         let mut verdicts = self.store.counts().summaries;
         self.refusals(&mut |refusal| {
             verdicts += 1;
-            if refusal.is_superseded {
+            // A demand that was not taken on keeps nothing and frees nothing.
+            if refusal.is_superseded || refusal.operation == Operation::Demand {
                 return Ok(());
             }
             let mut kinds: Vec<ReasonKind> = refusal.reasons.iter().map(Reason::kind).collect();

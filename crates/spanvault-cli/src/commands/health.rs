@@ -102,7 +102,7 @@ impl Response for HealthResponse {
         page.field("  at risk", joined(&self.at_risk, "no summaries"))?;
         page.field(
             "  expired",
-            format_args!("{} summaries have lost evidence to retention", count(self.expired)),
+            format_args!("evidence lost to retention: {} of the summaries", count(self.expired)),
         )?;
         if self.damage > 0 {
             let text = format!("{} places: \"spanvault verify --read-data\" lists them", count(self.damage));

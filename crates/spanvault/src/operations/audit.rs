@@ -1,13 +1,13 @@
 //! Every side effect in scope, with its fate and its proof.
 
-use spanvault_evidence::{CallEffect, Effect, Fate, FateReading, PairedCall, pair};
-use spanvault_types::{Call, ContentHash, EvidentialClass, PartBody};
+use spanvault_evidence::{At, CallEffect, Effect, Fate, FateReading, PairedCall, pair};
+use spanvault_types::{Call, ContentHash, EvidentialClass, PartBody, SpanContent};
 
 use crate::ask::{Answer, Get, Query};
 use crate::error::Result;
 use crate::ids::SpanId;
 use crate::vault::Vault;
-use crate::view::SessionView;
+use crate::view::{SessionView, Sight};
 
 /// One side effect.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,13 @@ impl Vault {
     fn side_effects(&self, session: &str, view: &SessionView, found: &mut Vec<SideEffect>) -> Result<()> {
         let owned = view.texts();
         let contents: Vec<_> = owned.iter().map(|text| text.as_text().content).collect();
-        for paired in pair(&contents).into_iter().filter(is_side_effect) {
+        // Where a call or result cannot be seen, an order says nothing about which result answers which call.
+        let has_gaps = view.rows.iter().any(|row| matches!(row.sight, Sight::Unseen(_)));
+        for mut paired in pair(&contents).into_iter().filter(is_side_effect) {
+            if has_gaps && !names_its_result(&contents, &paired) {
+                paired.result = None;
+                paired.fate = FateReading { fate: Fate::Unknown, executed: true };
+            }
             let part = contents.get(paired.call.span).and_then(|content| content.parts.get(paired.call.part));
             let Some(PartBody::Call(Call { tool, args, .. })) = part.map(|part| &part.body) else { continue };
             let Some(row) = view.rows.get(paired.call.span) else { continue };
@@ -102,6 +108,17 @@ impl Vault {
         }
         Ok(())
     }
+}
+
+/// Whether a call and its result name each other by an id that no other call of the record has.
+fn names_its_result(contents: &[&SpanContent], paired: &PairedCall) -> bool {
+    let body =
+        |at: At| contents.get(at.span).and_then(|content| content.parts.get(at.part)).map(|part| &part.body);
+    let Some(PartBody::Call(Call { id: Some(id), .. })) = body(paired.call) else { return false };
+    let Some(PartBody::Result(outcome)) = paired.result.and_then(body) else { return false };
+    let has_id = |body: &PartBody| matches!(body, PartBody::Call(call) if call.id.as_ref() == Some(id));
+    let calls = contents.iter().flat_map(|content| &content.parts).filter(|part| has_id(&part.body)).count();
+    outcome.call_id.as_ref() == Some(id) && calls == 1
 }
 
 /// Whether a call changed something or may have; known checks and reads did not.
