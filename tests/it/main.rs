@@ -16,8 +16,10 @@ mod cli_story;
 mod cli_terminal;
 mod crashes;
 mod ingest;
+mod kill;
 mod life_of_a_span;
 mod promises;
+mod transcripts;
 mod world;
 
 #[test]

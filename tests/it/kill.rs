@@ -1,0 +1,122 @@
+//! A writer that is killed at any moment loses nothing that it acknowledged and leaves no half compaction.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use spanvault::{ContextItem, SpanFilter, Vault};
+
+/// How many times a writer is killed; `SPANVAULT_LONG=1` for a hundred.
+fn rounds() -> u64 {
+    if std::env::var_os("SPANVAULT_LONG").is_some() { 100 } else { 12 }
+}
+
+/// A transcript of its own session, large enough for a compaction.
+fn transcript(n: u64) -> String {
+    (0..60_u64)
+        .map(|line| {
+            let (kind, role) = if line % 2 == 0 { ("user", "user") } else { ("assistant", "assistant") };
+            format!(
+                r#"{{"type":"{kind}","uuid":"{n}-{line}","sessionId":"session-{n}","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"{role}","content":"Entry {line} of ledger /srv/ledger/{n}-{line}.csv says {}."}}}}"#,
+                line * 31 + n
+            ) + "\n"
+        })
+        .collect()
+}
+
+/// Runs a command and kills it after a while; says whether it had acknowledged before.
+fn run_and_kill(vault: &Path, args: &[&str], after: Duration) -> bool {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_spanvault-under-test"))
+        .arg("--vault")
+        .arg(vault)
+        .args(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(after);
+    child.kill().unwrap();
+    child.wait().unwrap().success()
+}
+
+/// How long an undisturbed run takes on this machine as it is now.
+fn time_of_a_run(root: &Path) -> Duration {
+    let path = root.join("first.jsonl");
+    std::fs::write(&path, transcript(9_999)).unwrap();
+    let started = std::time::Instant::now();
+    let status = Command::new(env!("CARGO_BIN_EXE_spanvault-under-test"))
+        .arg("--vault")
+        .arg(root.join("first"))
+        .arg("ingest")
+        .arg(&path)
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    started.elapsed()
+}
+
+fn restored(vault: &Vault, path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let sink = &mut |piece: &[u8]| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    };
+    vault.restore(&path.to_string_lossy(), sink).unwrap();
+    bytes
+}
+
+#[test]
+fn i1_i6_a_writer_killed_at_any_moment_loses_nothing_acknowledged_and_leaves_no_half_compaction() {
+    let root = tempfile::tempdir().unwrap();
+    let vault_dir = root.path().join("vault");
+    let mut acknowledged: Vec<(PathBuf, String)> = Vec::new();
+    let (mut killed, mut compacted) = (0, 0);
+    let whole = time_of_a_run(root.path());
+    for n in 0..rounds() {
+        let text = transcript(n);
+        let path = root.path().join(format!("{n}.jsonl"));
+        std::fs::write(&path, &text).unwrap();
+        // Moments from "not even opened" to "long done", spread evenly and without a pattern.
+        let moment = |salt: u64| whole * u32::try_from((n * 67 + salt * 29) % 100).unwrap() / 40;
+        if run_and_kill(&vault_dir, &["ingest", &path.to_string_lossy()], moment(1)) {
+            acknowledged.push((path, text));
+        } else {
+            killed += 1;
+        }
+        run_and_kill(&vault_dir, &["compact"], moment(2));
+        if !vault_dir.join("FORMAT").exists() {
+            continue;
+        }
+        let vault = Vault::open_read_only(&vault_dir).unwrap();
+        for (path, text) in &acknowledged {
+            assert_eq!(restored(&vault, path), text.as_bytes(), "{}", path.display());
+        }
+        for session in vault.sessions().unwrap() {
+            let (mut shown, mut covered) = (0, 0);
+            for item in session.context().unwrap() {
+                match item {
+                    ContextItem::Span { .. } => shown += 1,
+                    ContextItem::Summary { covers, .. } => covered += covers,
+                    ContextItem::Checkpoint { .. } | ContextItem::Gone { .. } => panic!("neither was made"),
+                }
+            }
+            compacted += usize::from(covered > 0);
+            let mut spans = 0;
+            let filter = SpanFilter { session: Some(session.name().to_owned()), source: None };
+            vault
+                .spans(&filter, &mut |_span| {
+                    spans += 1;
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(shown + covered, spans, "each span stands once: verbatim or behind a summary");
+        }
+        assert!(vault.verify(spanvault::VerifyDepth::Data, &mut |_at| {}).unwrap().is_sound());
+    }
+    println!(
+        "{killed} of {} writers were killed before they acknowledged; {compacted} compactions seen",
+        rounds()
+    );
+    assert!(killed > 0 && !acknowledged.is_empty() && compacted > 0);
+}
