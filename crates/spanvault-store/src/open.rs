@@ -327,10 +327,16 @@ fn open_hint(
 
 /// Removes files that were being written when a process ended. None of them is part of the vault yet.
 fn remove_drafts(env: &Env, layout: &Layout) -> Result<()> {
+    let mut drafts = vec![layout::tmp(&layout.stamp)];
     for entry in env.disk.list(&layout.log).map_err(io_error("list", &layout.log))? {
         if entry.name.ends_with(layout::TMP) && !entry.is_dir {
-            let path = layout.log.join(&entry.name);
-            env.disk.remove(&path).map_err(io_error("remove", &path))?;
+            drafts.push(layout.log.join(&entry.name));
+        }
+    }
+    for path in drafts {
+        match env.disk.remove(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed.map_err(io_error("remove", &path))?,
         }
     }
     Ok(())
