@@ -15,11 +15,17 @@ mod cli_json;
 mod cli_story;
 mod cli_terminal;
 mod crashes;
+mod freeing_crashes;
+mod histories;
 mod ingest;
 mod kill;
 mod life_of_a_span;
 mod promises;
+mod retention_story;
+mod small_world;
 mod transcripts;
+mod twin;
+mod words;
 mod world;
 
 #[test]

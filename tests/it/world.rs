@@ -24,6 +24,12 @@ impl World {
         Vault::open_with(Path::new("/vault"), Options::simulated(self.env.clone()))
     }
 
+    /// The same machine after every process on it was killed.
+    pub(crate) fn after_kill(&self) -> Self {
+        let disk = self.disk.restart();
+        Self { env: self.env.with_disk(disk.clone()), disk, clock: Arc::clone(&self.clock) }
+    }
+
     /// The same machine after a power cut.
     pub(crate) fn after_crash(&self, survival: Survival) -> Self {
         let disk = self.disk.crash(survival);

@@ -70,6 +70,8 @@ pub enum Verdict {
     Permit(Mode),
     /// Refused for reasons of exactly these kinds.
     Refuse(BTreeSet<ReasonKind>),
+    /// Nothing is against it, but the call or result that belongs to it was refused: the two are never parted.
+    Company,
     /// Its bytes are gone, so nobody can read it again: not permitted, for whichever reason the vault gives first.
     Unseen,
 }
@@ -85,8 +87,8 @@ pub struct Reclaim {
     pub reclaimed: Vec<OriginalId>,
     /// Stay condemned: their grace has not passed.
     pub waiting: Vec<OriginalId>,
-    /// Past their retention and kept nevertheless, with the kinds of all reasons. With a suspect clock: everything
-    /// that is past its retention or condemned.
+    /// Past their retention and kept nevertheless, with the kinds of all reasons. With a suspect clock also what is
+    /// condemned and not needed.
     pub refused: Vec<(OriginalId, BTreeSet<ReasonKind>)>,
 }
 

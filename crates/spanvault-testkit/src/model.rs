@@ -3,6 +3,7 @@
 //! Two things are read here in the way that keeps more: a rule that is set later lengthens what a span was given by the
 //! rule in force at its recording, for both tiers; and an explicit demand replaces the assumed audit span by span, so
 //! that bytes which also occur outside its scope keep the assumption there.
+//! What is condemned is not demoted: it is about to go.
 
 mod clock;
 mod compact;
@@ -219,9 +220,12 @@ impl Model {
                 self.clock.acknowledge();
                 Expectation::Done
             }
-            Op::Tick { .. } | Op::JumpWall { .. } | Op::Reopen | Op::Kill | Op::PowerCut { .. } => {
+            // A clean end is on record.
+            Op::Reopen => {
+                self.clock.acknowledge();
                 Expectation::Done
             }
+            Op::Tick { .. } | Op::JumpWall { .. } | Op::Kill | Op::PowerCut { .. } => Expectation::Done,
         }
     }
 

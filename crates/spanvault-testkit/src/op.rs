@@ -35,7 +35,7 @@ handles! {
 pub enum Content {
     /// Words of an agent without any verifiable detail: narrative. One span.
     Words(u8),
-    /// Words with a number, a path or an identifier in them: structured. One span.
+    /// Words with a number, a path or an identifier in them: narrative, and read by the gate as structured. One span.
     Fact(u8),
     /// A call that changes the world, and its result: side-effecting. Two spans.
     Change(u8),
@@ -69,13 +69,13 @@ impl Content {
     /// The class of its spans.
     pub const fn class(self) -> EvidentialClass {
         match self {
-            Self::Words(_) | Self::Promise(_) => EvidentialClass::Narrative,
-            Self::Fact(_) | Self::Kept(_) => EvidentialClass::Structured,
+            Self::Words(_) | Self::Fact(_) | Self::Promise(_) => EvidentialClass::Narrative,
+            Self::Kept(_) => EvidentialClass::Structured,
             Self::Change(_) => EvidentialClass::SideEffecting,
         }
     }
 
-    /// The class as the gate reads it: a promise is read as structured.
+    /// The class as the gate reads it: words that hold a detail or a promise are read as structured.
     pub const fn read_as(self) -> EvidentialClass {
         match self {
             Self::Words(_) => EvidentialClass::Narrative,

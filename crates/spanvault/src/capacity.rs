@@ -9,7 +9,8 @@ use spanvault_types::{
 
 use crate::error::{Error, Result};
 use crate::ids::{DemandId, HoldId};
-use crate::keepers::{Keepers, Kept, ScopeMembers};
+use crate::keepers::{Keepers, Kept};
+use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
 
 /// How much of something there is.

@@ -53,17 +53,18 @@ impl Vault {
     /// ```
     ///
     /// # Errors
-    /// `Insufficient` where the only original that it names is gone; `NotFound` or `Invalid` for the name.
+    /// `Insufficient` where everything that it names is gone (I42); `NotFound` or `Invalid` for the name.
     pub fn hold(&self, scope: &ScopeName, by: Actor) -> Result<Held> {
         let scope = self.scope(scope)?;
         let mut writer = self.store.lock()?;
         let members = self.originals_in(&scope)?;
         let (condemned, lost) = self.standing(&members);
-        if let ([only], [(_lost, whereabouts)]) = (members.as_slice(), lost.as_slice()) {
-            return Err(Error::new(
-                ErrorKind::Insufficient,
-                format!("hold original {}: it is {}", SpanId(*only), whereabouts.as_str()),
-            ));
+        // A session may get more; an original, a span or a summary does not.
+        let can_grow = matches!(scope, Scope::Session(_));
+        if let Some((first, whereabouts)) = lost.first().filter(|_| lost.len() == members.len() && !can_grow)
+        {
+            let message = format!("hold original {}: it is {}", SpanId(*first), whereabouts.as_str());
+            return Err(Error::new(ErrorKind::Insufficient, message));
         }
         let has_named = matches!(scope, Scope::Span(_) | Scope::Summary(_));
         let originals = if has_named { members.clone() } else { Vec::new() };

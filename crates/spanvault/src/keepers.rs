@@ -3,16 +3,15 @@
 //! Everything here is read from the log (I46). What cannot be read is an error, and callers treat an error as a
 //! reason to keep.
 
-use std::collections::HashMap;
-
 use spanvault_gate::{DemandView, LeaseView};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{
     AssumptionSet, DemandDeclared, DemandRef, Event, EvidentialClass, Expiry, HoldPlaced, Horizon, Position,
-    RetentionSet, Scope, SpanRecorded, StoreTime, Ttl, TtlRule,
+    RetentionSet, SpanRecorded, StoreTime, Ttl, TtlRule,
 };
 
 use crate::error::{Error, Result};
+use crate::scoped::{ScopeMembers, Scoped};
 use crate::vault::Vault;
 
 /// How long after its recording an audit is assumed where nobody said anything: 90 days.
@@ -24,7 +23,8 @@ pub const GRACE: Ttl = Ttl::days(1);
 #[derive(Debug, Default)]
 pub(crate) struct Keepers {
     pub(crate) rules: Vec<(Position, RetentionSet)>,
-    assumption: Option<AssumptionSet>,
+    /// The newest setting of the assumed audit.
+    assumption: Option<(Position, AssumptionSet)>,
     /// The newest event of policy; [`Position::ZERO`] for the defaults.
     pub(crate) policy: Position,
     pub(crate) demands: Vec<Standing<DemandDeclared>>,
@@ -36,8 +36,40 @@ pub(crate) struct Keepers {
 pub(crate) struct Standing<T> {
     pub(crate) at: Position,
     pub(crate) what: T,
-    /// Whether it was withdrawn or released.
-    pub(crate) is_over: bool,
+    /// The record that withdrew or released it.
+    ended_at: Option<Position>,
+}
+
+impl<T> Standing<T> {
+    fn load(vault: &Vault, ends: Table, at: Position, what: T) -> Result<Self> {
+        let ended_at = vault.positions(&key::key(ends, &[at]))?.first().copied();
+        Ok(Self { at, what, ended_at })
+    }
+
+    /// Whether it was neither withdrawn nor released.
+    const fn stands(&self) -> bool {
+        self.ended_at.is_none()
+    }
+}
+
+impl Standing<DemandDeclared> {
+    const fn scoped(&self) -> Scoped<'_> {
+        Scoped { scope: &self.what.scope, named: self.what.originals.as_slice(), set_at: self.at }
+    }
+
+    /// Whether it takes the place of the assumed audit of a span in its scope: of every span that was there when it
+    /// was declared, and of those that were recorded while it was in force. Its end does not bring the audit back.
+    fn replaces_audit_of(&self, at: Position, span: &SpanRecorded) -> bool {
+        let was_withdrawn = self.ended_at.is_some_and(|end| end < at);
+        let was_over = matches!(self.what.horizon, Horizon::Until(end) if end < span.recorded_at);
+        at < self.at || !(was_withdrawn || was_over)
+    }
+}
+
+impl Standing<HoldPlaced> {
+    const fn scoped(&self) -> Scoped<'_> {
+        Scoped { scope: &self.what.scope, named: self.what.originals.as_slice(), set_at: self.at }
+    }
 }
 
 /// Why one original stays, and until when.
@@ -71,22 +103,20 @@ impl Keepers {
             if let Event::RetentionSet(rule) = event {
                 keepers.rules.push((at, rule));
             } else if let Event::AssumptionSet(assumption) = event {
-                keepers.assumption = Some(assumption);
+                keepers.assumption = Some((at, assumption));
             } else {
                 return Err(mislaid(at, &event));
             }
         }
         for at in vault.positions(&key::key(Table::Demand, &[]))? {
-            let is_over = !vault.positions(&key::key(Table::DemandEnd, &[at]))?.is_empty();
             let event = vault.frame(at)?.event;
             let Event::DemandDeclared(what) = event else { return Err(mislaid(at, &event)) };
-            keepers.demands.push(Standing { at, what, is_over });
+            keepers.demands.push(Standing::load(vault, Table::DemandEnd, at, what)?);
         }
         for at in vault.positions(&key::key(Table::Hold, &[]))? {
-            let is_over = !vault.positions(&key::key(Table::HoldEnd, &[at]))?.is_empty();
             let event = vault.frame(at)?.event;
             let Event::HoldPlaced(what) = event else { return Err(mislaid(at, &event)) };
-            keepers.holds.push(Standing { at, what, is_over });
+            keepers.holds.push(Standing::load(vault, Table::HoldEnd, at, what)?);
         }
         Ok(keepers)
     }
@@ -98,7 +128,7 @@ impl Keepers {
 
     /// The length of the assumed audit; `None` where the policy assumes none.
     pub(crate) fn assumed_audit_ms(&self) -> Option<u64> {
-        self.assumption.as_ref().map_or(Some(ASSUMED_AUDIT_MS), |set| set.audit_for.map(Ttl::as_ms))
+        self.assumption.as_ref().map_or(Some(ASSUMED_AUDIT_MS), |(_at, set)| set.audit_for.map(Ttl::as_ms))
     }
 
     /// What keeps the original at `original`, whose spans are `occurrences`.
@@ -110,31 +140,33 @@ impl Keepers {
         members: &mut ScopeMembers,
     ) -> Result<Kept> {
         let mut demands = Vec::new();
-        let mut was_covered = false;
+        // Span by span: bytes that occur outside of a demand's scope too keep their assumed audit there (I33).
+        let mut is_assumed = vec![true; occurrences.len()];
         for demand in &self.demands {
-            let scope = &demand.what.scope;
-            if scope_covers(vault, scope, &demand.what.originals, demand.at, original, occurrences, members)?
-            {
-                was_covered = true;
-                if !demand.is_over {
-                    demands.push(DemandView {
-                        demand: DemandRef::Declared(demand.at),
-                        horizon: demand.what.horizon,
-                    });
+            let scoped = demand.scoped();
+            if !scoped.covers(vault, original, occurrences, members)? {
+                continue;
+            }
+            for ((at, span), is_assumed) in occurrences.iter().zip(&mut is_assumed) {
+                if demand.replaces_audit_of(*at, span) && scoped.speaks_of(vault, *at, span, members)? {
+                    *is_assumed = false;
                 }
             }
+            if demand.stands() {
+                let (demand, horizon) = (DemandRef::Declared(demand.at), demand.what.horizon);
+                demands.push(DemandView { demand, horizon });
+            }
         }
-        if !was_covered
-            && let Some(ms) = self.assumed_audit_ms()
-            && let Some(recorded_at) = occurrences.iter().map(|(_at, span)| span.recorded_at).max()
+        let assumed = occurrences.iter().zip(is_assumed).filter(|(_span, is_assumed)| *is_assumed);
+        if let Some(ms) = self.assumed_audit_ms()
+            && let Some(recorded_at) = assumed.map(|((_at, span), _is)| span.recorded_at).max()
         {
             let horizon = Horizon::Until(recorded_at.plus_ms(ms));
             demands.push(DemandView { demand: DemandRef::Assumed, horizon });
         }
         let mut holds = Vec::new();
-        for hold in self.holds.iter().filter(|hold| !hold.is_over) {
-            let what = &hold.what;
-            if scope_covers(vault, &what.scope, &what.originals, hold.at, original, occurrences, members)? {
+        for hold in self.holds.iter().filter(|hold| hold.stands()) {
+            if hold.scoped().covers(vault, original, occurrences, members)? {
                 holds.push(hold.at);
             }
         }
@@ -145,52 +177,58 @@ impl Keepers {
         Ok(Kept { retention, demands, holds, leases, grace })
     }
 
-    /// Leases that still stand: those with a demand that is in force.
+    /// Leases that still stand: those with a demand that is in force. A new setting of the assumed audit ends the
+    /// leases that were given for the one before.
     fn leases(&self, vault: &Vault, original: Position, demands: &[DemandView]) -> Result<Vec<LeaseView>> {
-        let in_force = |demand: &DemandRef| match demand {
-            DemandRef::Assumed => demands.iter().any(|standing| standing.demand == *demand),
+        let assumed_since = self.assumption.as_ref().map_or(Position::ZERO, |(at, _set)| *at);
+        let is_assumed = demands.iter().any(|standing| standing.demand == DemandRef::Assumed);
+        let in_force = |given_by: Position, demand: &DemandRef| match demand {
+            DemandRef::Assumed => is_assumed && given_by > assumed_since,
             DemandRef::Declared(at) => {
-                self.demands.iter().any(|standing| standing.at == *at && !standing.is_over)
+                self.demands.iter().any(|standing| standing.at == *at && standing.stands())
             }
         };
         let mut found = Vec::new();
         for given_by in vault.positions(&key::key(Table::Lease, &[original]))? {
             let Event::Summarised(summary) = vault.frame(given_by)?.event else { continue };
-            let on_it = summary.permit.leases.into_iter().filter(|lease| lease.original == original);
-            found.extend(on_it.filter(|lease| lease.demands.iter().any(in_force)).map(|lease| LeaseView {
-                given_by,
-                until: lease.until,
-                demands: lease.demands,
-            }));
+            for lease in summary.permit.leases.into_iter().filter(|lease| lease.original == original) {
+                if lease.demands.iter().any(|demand| in_force(given_by, demand)) {
+                    found.push(LeaseView { given_by, until: lease.until, demands: lease.demands });
+                }
+            }
         }
         Ok(found)
     }
 
-    /// When the retention of one span ends: the rule in force when it was recorded, and every later one that
-    /// covers it, whichever keeps longest (I4).
+    /// When the retention of one span ends; `Never` where no rule says so.
     pub(crate) fn retention_of(&self, at: Position, span: &SpanRecorded) -> Expiry {
-        let covering = || self.rules.iter().filter(|(_at, rule)| rule.covers(span));
-        let at_recording = covering()
-            .filter(|(set, rule)| *set < at && rule.keep_for.is_some())
-            .max_by_key(|(set, rule)| (rule.rank(), *set))
-            .map(|(_set, rule)| (span.recorded_at, rule.keep_for));
-        let later = covering().filter(|(set, _rule)| *set > at).map(|(_set, rule)| (rule.at, rule.keep_for));
-        at_recording
-            .into_iter()
-            .chain(later)
-            .filter_map(|(from, keep_for)| keep_for.map(|ttl| expiry_of(from, ttl)))
-            .max()
-            .unwrap_or(Expiry::Never)
+        self.given(at, span, |rule| rule.keep_for)
     }
 
-    /// When a span is past its time in the hot tier; `Never` where no rule says so.
-    pub(crate) fn cools_at(&self, span: &SpanRecorded) -> Expiry {
-        self.rules
-            .iter()
-            .filter(|(_at, rule)| rule.covers(span) && rule.hot_for.is_some())
-            .max_by_key(|(set, rule)| (rule.rank(), *set))
-            .and_then(|(_set, rule)| rule.hot_for)
-            .map_or(Expiry::Never, |ttl| expiry_of(span.recorded_at, ttl))
+    /// When the time of one span in the hot tier ends; `Never` where no rule says so.
+    pub(crate) fn cools_at(&self, at: Position, span: &SpanRecorded) -> Expiry {
+        self.given(at, span, |rule| rule.hot_for)
+    }
+
+    /// What the rules gave to one span: the most specific one in force when it was recorded, and every later one that
+    /// covers it, from the instant that it was set; whichever is longest (I4).
+    fn given(
+        &self,
+        at: Position,
+        span: &SpanRecorded,
+        length: fn(&RetentionSet) -> Option<TtlRule>,
+    ) -> Expiry {
+        let covering = || {
+            let rules = self.rules.iter().filter(|(_at, rule)| rule.covers(span));
+            rules.filter_map(|(set, rule)| Some((*set, rule, length(rule)?)))
+        };
+        let at_recording = covering()
+            .filter(|(set, _rule, _length)| *set < at)
+            .max_by_key(|(set, rule, _length)| (rule.rank(), *set))
+            .map(|(_set, _rule, length)| expiry_of(span.recorded_at, length));
+        let later = covering().filter(|(set, _rule, _length)| *set > at);
+        let later = later.map(|(_set, rule, length)| expiry_of(rule.at, length));
+        at_recording.into_iter().chain(later).max().unwrap_or(Expiry::Never)
     }
 
     fn grace(&self, span: &SpanRecorded) -> Ttl {
@@ -200,61 +238,6 @@ impl Keepers {
             .max_by_key(|(set, rule)| (rule.rank(), *set))
             .and_then(|(_set, rule)| rule.grace)
             .unwrap_or(GRACE)
-    }
-}
-
-/// Whether a scope, set at `set_at` when it covered the originals `named`, covers this original.
-fn scope_covers(
-    vault: &Vault,
-    scope: &Scope,
-    named: &[Position],
-    set_at: Position,
-    original: Position,
-    occurrences: &[(Position, SpanRecorded)],
-    members: &mut ScopeMembers,
-) -> Result<bool> {
-    let any = |test: &dyn Fn(&SpanRecorded) -> bool| occurrences.iter().any(|(_at, span)| test(span));
-    Ok(match scope {
-        Scope::All => true,
-        Scope::Session(session) => any(&|span| span.session == *session),
-        Scope::Class(class) => any(&|span| span.class == *class),
-        Scope::Original(named) => original == *named,
-        Scope::Span(_) | Scope::Summary(_) => named.binary_search(&original).is_ok(),
-        Scope::Tool(_) | Scope::Path(_) => {
-            if named.binary_search(&original).is_ok() {
-                return Ok(true);
-            }
-            // Spans that came later are in scope if they are such calls or their results.
-            for (at, span) in occurrences.iter().filter(|(at, _span)| *at > set_at) {
-                if members.contains(vault, scope, set_at, span.session, *at)? {
-                    return Ok(true);
-                }
-            }
-            false
-        }
-    })
-}
-
-/// Which spans of a session a scope that has to be read covers; read once per session and scope.
-#[derive(Debug, Default)]
-pub(crate) struct ScopeMembers(HashMap<(Position, Position), Vec<Position>>);
-
-impl ScopeMembers {
-    fn contains(
-        &mut self,
-        vault: &Vault,
-        scope: &Scope,
-        set_at: Position,
-        session: Position,
-        span: Position,
-    ) -> Result<bool> {
-        if let Some(members) = self.0.get(&(set_at, session)) {
-            return Ok(members.binary_search(&span).is_ok());
-        }
-        let members = vault.spans_in_scope(session, scope)?;
-        let found = members.binary_search(&span).is_ok();
-        self.0.insert((set_at, session), members);
-        Ok(found)
     }
 }
 

@@ -37,6 +37,7 @@ mod recipe;
 mod reclaim;
 mod recorder;
 mod recover;
+mod scoped;
 mod session;
 mod session_list;
 mod show;

@@ -13,6 +13,9 @@ pub struct Options {
     pub env: Env,
     /// At which size a log segment is sealed, in bytes.
     pub segment_bytes: u64,
+    /// Room on the disk that is kept for what must go on when it is full, in bytes: verdicts, demands, holds and
+    /// freeing (I9). Default 4 MiB.
+    pub reserve_bytes: u64,
     /// What importers may take.
     pub limits: Limits,
     /// How long after the instant of need an original has to be there, in either tier (I24). Default 5 minutes.
@@ -38,6 +41,7 @@ impl Default for Options {
         Self {
             env: Env::real(),
             segment_bytes: 64 << 20,
+            reserve_bytes: 4 << 20,
             limits: Limits::default(),
             reach: Reach::LOCAL,
             extend_budget: TtlRule::For(Ttl::days(365)),

@@ -8,7 +8,8 @@ use spanvault_types::{ContentHash, Expiry, Fidelity, Horizon, Lease, Mode, Posit
 use crate::catalog::Subject;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{DemandId, HoldId, Name, SpanId, SummaryId};
-use crate::keepers::{Keepers, ScopeMembers};
+use crate::keepers::Keepers;
+use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
 
 /// A summary taken apart.

@@ -11,8 +11,9 @@ mod judge;
 use std::collections::BTreeMap;
 
 use spanvault_gate::Decision;
+use spanvault_store::Whereabouts;
 use spanvault_types::key::{self, Table};
-use spanvault_types::{Event, Expiry, Position, Reason, ReasonKind, WayOut};
+use spanvault_types::{Event, Position, Reason, ReasonKind, StoreTime, WayOut};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::keepers::Keepers;
@@ -65,7 +66,7 @@ pub enum Act {
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReclaimReport {
-    /// Originals whose retention has ended and whose bytes are there.
+    /// Originals whose bytes are there and whose retention has ended, or that had been condemned.
     pub due: u64,
     /// Those that were condemned now.
     pub condemned: u64,
@@ -80,7 +81,7 @@ pub struct ReclaimReport {
     /// Bytes that the file system got back.
     pub bytes_freed: u64,
     /// The earliest instant at which another run could do more, if time alone can bring that.
-    pub next_at: Option<spanvault_types::StoreTime>,
+    pub next_at: Option<StoreTime>,
 }
 
 impl Vault {
@@ -130,14 +131,14 @@ impl Vault {
         Ok(report)
     }
 
-    /// The originals whose retention has ended and whose bytes are there, oldest first.
+    /// The originals whose retention has ended or that are condemned, and whose bytes are there, oldest first.
     ///
     /// Being listed is no permission: see [`spanvault_gate::decide_removal`].
     fn survey(&self) -> Result<Vec<Position>> {
         let keepers = Keepers::load(self)?;
-        let mut due = Vec::new();
+        let mut found = Vec::new();
         if !keepers.gives_expiry() {
-            return Ok(due);
+            return Ok(found);
         }
         let now = self.now();
         for frame in self.store.frames(Position::ZERO.next()) {
@@ -146,20 +147,32 @@ impl Vault {
                     .with_hint("nothing was removed: a record that cannot be read may be a reason to keep")
             })?;
             let Event::SpanRecorded(span) = &frame.event else { continue };
-            if span.original != frame.at || !keepers.retention_of(frame.at, span).is_past(now) {
+            if span.original != frame.at {
                 continue;
             }
-            let occurrences = self.occurrences(frame.at)?;
-            let retention = occurrences
-                .iter()
-                .map(|(at, span)| keepers.retention_of(*at, span))
-                .max()
-                .unwrap_or(Expiry::Never);
-            if retention.is_past(now) && self.store.whereabouts(frame.at).is_retrievable() {
-                due.push(frame.at);
+            let is_wanted = match self.store.whereabouts(frame.at) {
+                // A rule that was set since may keep it longer: then it is rescued, and its grace begins anew.
+                Whereabouts::Condemned { .. } => true,
+                Whereabouts::Hot | Whereabouts::Cold { .. } => {
+                    keepers.retention_of(frame.at, span).is_past(now)
+                        && self.is_due(&keepers, frame.at, now)?
+                }
+                Whereabouts::Reclaimed { .. }
+                | Whereabouts::Corrupt
+                | Whereabouts::Missing
+                | Whereabouts::Nothing => false,
+            };
+            if is_wanted {
+                found.push(frame.at);
             }
         }
-        Ok(due)
+        Ok(found)
+    }
+
+    /// Whether the retention of every span of an original has ended.
+    fn is_due(&self, keepers: &Keepers, original: Position, now: StoreTime) -> Result<bool> {
+        let occurrences = self.occurrences(original)?;
+        Ok(occurrences.iter().all(|(at, span)| keepers.retention_of(*at, span).is_past(now)))
     }
 
     /// How far the removal of an original has come, as the log tells it.

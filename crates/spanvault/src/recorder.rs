@@ -3,12 +3,12 @@
 //! Ingest and [`crate::Session::record`] both write through here, so equal bytes are stored once, ordinals have no
 //! gaps, and a batch is all there or not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use spanvault_store::{Batch, Writer};
+use spanvault_store::{Batch, Whereabouts, Writer};
 use spanvault_types::{
-    ContentHash, Event, EvidentialClass, Position, SessionOpened, SpanContent, SpanKind, SpanRecorded, key,
-    key::Table,
+    ContentHash, Event, EvidentialClass, Position, Rescued, SessionOpened, SpanContent, SpanKind,
+    SpanRecorded, key, key::Table,
 };
 
 use crate::error::Result;
@@ -53,6 +53,8 @@ pub(crate) struct Recorder<'v> {
     sessions: HashMap<String, Position>,
     /// The next ordinal of each session that this batch records in.
     ordinals: HashMap<Position, u64>,
+    /// Condemned originals that this batch records again.
+    rescued: HashSet<Position>,
     /// Bytes of bodies that were not known before.
     pub(crate) bytes_new: u64,
 }
@@ -69,6 +71,7 @@ impl<'v> Recorder<'v> {
             identities: HashMap::new(),
             sessions: HashMap::new(),
             ordinals: HashMap::new(),
+            rescued: HashSet::new(),
             bytes_new: 0,
         })
     }
@@ -136,7 +139,18 @@ impl<'v> Recorder<'v> {
             self.identities.entry((span.session, event_key)).or_default().push((at, span.hash));
         }
         self.push(Event::SpanRecorded(event), body);
+        if let Some(original) = known {
+            self.rescue(original, at);
+        }
         Ok(at)
+    }
+
+    /// What is recorded again is needed again: if it was condemned, a full grace begins when it is due once more (I37).
+    fn rescue(&mut self, original: Position, by: Position) {
+        let is_condemned = matches!(self.vault.store.whereabouts(original), Whereabouts::Condemned { .. });
+        if is_condemned && self.rescued.insert(original) {
+            self.push(Event::Rescued(Rescued { originals: vec![original], by }), None);
+        }
     }
 
     /// What the log and this batch have under `event_key`, apart from the spans that `is_taken` claims.

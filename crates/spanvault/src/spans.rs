@@ -5,8 +5,9 @@ use spanvault_types::{ByteRange, ContentHash, EvidentialClass, Expiry, Position,
 
 use crate::error::Result;
 use crate::ids::{SpanId, SummaryId};
-use crate::keepers::{Keepers, ScopeMembers};
+use crate::keepers::Keepers;
 use crate::liveness::{LiveReason, live_reasons};
+use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
 use crate::view::SessionView;
 

@@ -91,12 +91,15 @@ impl Vault {
                 continue;
             }
             let occurrences = self.occurrences(frame.at)?;
-            let cools_at = occurrences.iter().map(|(_at, span)| match cooling {
-                Cooling::ByRule => keepers.cools_at(span),
+            let cools_at = occurrences.iter().map(|(at, span)| match cooling {
+                Cooling::ByRule => keepers.cools_at(*at, span),
                 Cooling::After(ms) => cools_after(span.recorded_at, ms),
             });
             let (session, cools_at) = (span.session, cools_at.max().unwrap_or(Expiry::Never));
-            let is_due = cools_at.instant().is_some_and(|at| now >= at);
+            let is_due = match cooling {
+                Cooling::ByRule => cools_at.is_past(now),
+                Cooling::After(_ms) => cools_at.instant().is_some_and(|at| now >= at),
+            };
             if is_due && self.store.whereabouts(frame.at) == Whereabouts::Hot {
                 let spanvault_store::BodyState::Hot { len } = frame.body else { continue };
                 found.push((session, frame.at, len));

@@ -93,7 +93,8 @@ impl Vault {
     }
 
     fn assemble(dir: &Path, access: Access, options: Options) -> Result<Self> {
-        let store_options = StoreOptions { segment_bytes: options.segment_bytes, ..StoreOptions::default() };
+        let (segment_bytes, reserve_bytes) = (options.segment_bytes, options.reserve_bytes);
+        let store_options = StoreOptions { segment_bytes, reserve_bytes, ..StoreOptions::default() };
         let (store, report) = Store::open(options.env.clone(), dir, access, store_options)?;
         Ok(Self {
             store,

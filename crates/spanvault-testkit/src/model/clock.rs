@@ -22,11 +22,21 @@ pub(super) struct Clock {
     may_be_suspect: bool,
     /// The drift was too wide when somebody looked.
     suspect: bool,
+    /// Something was acknowledged. A vault without a record has no time yet: whoever opens it next makes it anew.
+    is_anchored: bool,
 }
 
 impl Clock {
     pub(super) const fn starting_at(ms: u64) -> Self {
-        Self { now: ms, durable: ms, latest: ms, drift: 0, may_be_suspect: false, suspect: false }
+        Self {
+            now: ms,
+            durable: ms,
+            latest: ms,
+            drift: 0,
+            may_be_suspect: false,
+            suspect: false,
+            is_anchored: false,
+        }
     }
 
     pub(super) const fn now(&self) -> StoreTime {
@@ -55,6 +65,7 @@ impl Clock {
     /// A record with the time in it was acknowledged.
     pub(super) const fn acknowledge(&mut self) {
         self.durable = self.now;
+        self.is_anchored = true;
     }
 
     /// A confirmation is an override: it may run ahead of real time, because somebody vouches for it.
@@ -77,6 +88,9 @@ impl Clock {
     /// Takes over what a vault says, if it may say so.
     pub(super) fn adopt(&mut self, now: StoreTime, suspect: bool) -> Result<(), Violation> {
         let ms = now.as_ms();
+        if !self.is_anchored {
+            *self = Self::starting_at(ms);
+        }
         if ms > self.latest {
             let what = format!("store time {ms} ms runs ahead of real time, which allows {} ms", self.latest);
             return Err(Violation { invariant: "I5", what });

@@ -21,8 +21,10 @@ impl Model {
             cut -= 1;
         }
         let candidates = all[..cut].iter().filter(|span| self.spans[span.0].summary.is_none());
-        let verdicts: Vec<(SpanId, Verdict)> =
+        let alone: BTreeMap<SpanId, Verdict> =
             candidates.map(|&span| (span, self.compaction_of(span, extend))).collect();
+        let verdicts =
+            alone.iter().map(|(&span, verdict)| (span, self.in_company(span, verdict, &alone))).collect();
 
         let mut compaction = Compaction { verdicts, summaries: Vec::new() };
         for mode in [Mode::PointerRewrite, Mode::Substitution] {
@@ -91,6 +93,15 @@ impl Model {
             }
         }
         if against.is_empty() { Verdict::Permit(mode) } else { Verdict::Refuse(against) }
+    }
+
+    /// A call and its result stay or go together.
+    fn in_company(&self, id: SpanId, verdict: &Verdict, alone: &BTreeMap<SpanId, Verdict>) -> Verdict {
+        let other = self.spans[id.0].pair.and_then(|pair| alone.get(&pair));
+        match (verdict, other) {
+            (Verdict::Permit(_), Some(Verdict::Refuse(_))) => Verdict::Company,
+            _ => verdict.clone(),
+        }
     }
 
     /// Until when an original is needed, reach included, and by what; a need that is over by a trusted clock is left out.

@@ -12,6 +12,9 @@ impl Model {
         if zero(rule.hot_for) || zero(rule.keep_for) || rule.grace_ms == Some(0) {
             return Expectation::Invalid;
         }
+        if is_hot_longer_than_kept(rule) {
+            return Expectation::Invalid;
+        }
         let is_empty = rule.hot_for.is_none() && rule.keep_for.is_none() && rule.grace_ms.is_none();
         let nowhere =
             rule.session.is_some_and(|session| !self.spans.iter().any(|span| span.session == session));
@@ -99,6 +102,15 @@ impl Model {
             .filter(|(_, hold)| self.spans_of(original).any(|(span, _)| self.is_about(hold.about, span)))
             .map(|(at, _)| HoldId(at))
             .collect()
+    }
+}
+
+/// Nothing stays in the hot tier for longer than it stays at all.
+fn is_hot_longer_than_kept(rule: Rule) -> bool {
+    match (rule.hot_for, rule.keep_for) {
+        (Some(Length::Ms(hot)), Some(Length::Ms(kept))) => hot > kept,
+        (Some(Length::Forever), Some(Length::Ms(_))) => true,
+        (_, Some(Length::Forever) | None) | (None, _) => false,
     }
 }
 

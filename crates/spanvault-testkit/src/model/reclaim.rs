@@ -14,7 +14,8 @@ impl Model {
     pub(super) fn demote(&mut self, all: bool) -> Expectation {
         let due: Vec<OriginalId> = self
             .originals()
-            .filter(|&original| !self.is_gone(original) && !self.originals[original.0].cold)
+            .filter(|&original| self.originals[original.0].stage == Stage::Kept)
+            .filter(|&original| !self.originals[original.0].cold)
             .filter(|&original| all || self.hot_until(original).is_past(self.now()))
             .collect();
         for original in &due {
@@ -26,7 +27,8 @@ impl Model {
         Expectation::Demoted(due)
     }
 
-    /// One run, in the order of the originals. A suspect clock decides nothing (I39).
+    /// One run, in the order of the originals. With a suspect clock nothing goes (I39); what is needed again is rescued
+    /// all the same.
     pub(super) fn reclaim(&mut self) -> Expectation {
         let mut run = Reclaim::default();
         for original in self.originals().filter(|&original| !self.is_gone(original)).collect::<Vec<_>>() {
@@ -44,7 +46,7 @@ impl Model {
                         run.waiting.push(original);
                     }
                 }
-                Stage::Condemned { .. } if !self.is_clock_suspect() => {
+                Stage::Condemned { .. } if against != BTreeSet::from([ReasonKind::ClockUntrusted]) => {
                     self.originals[original.0].stage = Stage::Kept;
                     run.rescued.push(original);
                 }

@@ -18,7 +18,8 @@ use super::plan::{CompactionPlan, RefusedSpan};
 use super::{Preserved, SummaryMade};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{SpanId, SummaryId};
-use crate::keepers::{Keepers, ScopeMembers};
+use crate::keepers::Keepers;
+use crate::scoped::ScopeMembers;
 use crate::session::Session;
 use crate::vault::Vault;
 

@@ -10,8 +10,9 @@ use spanvault_types::{CarriedKind, EvidentialClass, Position};
 use super::{Keep, Over};
 use crate::error::{ErrorKind, Result};
 use crate::ids::{SpanId, SummaryId};
-use crate::keepers::{Keepers, ScopeMembers};
+use crate::keepers::Keepers;
 use crate::liveness::carried;
+use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
 use crate::view::{OwnedText, SessionView, Sight, SpanRow, SummaryRow};
 

@@ -11,8 +11,9 @@ use super::CompactionOptions;
 use super::insight::Insight;
 use crate::error::Result;
 use crate::ids::{SpanId, SummaryId};
-use crate::keepers::{Keepers, ScopeMembers};
+use crate::keepers::Keepers;
 use crate::liveness::LiveReason;
+use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
 
 /// The most spans that one summary stands for directly.

@@ -11,8 +11,9 @@ use spanvault_types::{CarriedKind, EvidentialClass, Position, ReasonKind, SpanRe
 
 use super::{Act, ReclaimStep, refusal_of};
 use crate::error::Result;
-use crate::keepers::{Keepers, ScopeMembers};
+use crate::keepers::Keepers;
 use crate::liveness::live_reasons;
+use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
 
 /// How many sessions are remembered at once.
