@@ -16,6 +16,7 @@ mod cli_story;
 mod cli_terminal;
 mod crashes;
 mod freeing_crashes;
+mod full_disk;
 mod histories;
 mod ingest;
 mod kill;
@@ -25,6 +26,7 @@ mod retention_story;
 mod small_world;
 mod transcripts;
 mod twin;
+mod what_keeps;
 mod words;
 mod world;
 

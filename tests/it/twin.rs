@@ -39,7 +39,7 @@ pub(crate) struct Twin {
     world: World,
     vault: Option<Vault>,
     model: Model,
-    pub(crate) done: Vec<Op>,
+    done: Vec<Op>,
     spans: Vec<SpanId>,
     originals: Vec<KnownOriginal>,
     /// The model's summary is one or several of the vault.
@@ -419,7 +419,7 @@ impl Twin {
         found
     }
 
-    pub(crate) fn look_at_everything(&self) {
+    fn look_at_everything(&self) {
         for original in self.model.originals() {
             self.look_at(original);
         }

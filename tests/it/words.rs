@@ -43,14 +43,16 @@ pub(crate) fn draft(content: Content, piece: Piece) -> SpanDraft {
             SpanDraft::tool_result(format!("change-{n}"), format!("The level is high now. {}", prose(n)))
         }
         (Content::Promise(0), _) => {
-            SpanDraft::assistant(format!("{} I will look for the rate 0.3725 later.", prose(0)))
+            SpanDraft::assistant(format!("{} I will ask the office for the rate 0.3725 later.", prose(0)))
         }
         (Content::Promise(n), _) => {
             SpanDraft::assistant(format!("{} I will run the tests with seed 918273 later.", prose(n)))
         }
-        (Content::Kept(0), Piece::Call | Piece::Whole) => {
-            SpanDraft::tool_call_with_id("kept-0", "Grep", json!({"pattern": "0.3725", "note": prose(0)}))
-        }
+        (Content::Kept(0), Piece::Call | Piece::Whole) => SpanDraft::tool_call_with_id(
+            "kept-0",
+            "get_confirmation",
+            json!({"of": "0.3725", "note": prose(0)}),
+        ),
         (Content::Kept(n), Piece::Call | Piece::Whole) => {
             let command = "cargo test -- --seed 918273";
             SpanDraft::tool_call_with_id(

@@ -177,6 +177,7 @@ impl Model {
                 return Expectation::Done;
             }
             Op::PowerCut { down_ms: _ } => self.clock.boot(),
+            Op::Kill => self.clock.kill(),
             Op::Record { .. }
             | Op::Checkpoint { .. }
             | Op::Compact { .. }
@@ -189,8 +190,7 @@ impl Model {
             | Op::Demote { .. }
             | Op::Reclaim
             | Op::ConfirmClock { .. }
-            | Op::Reopen
-            | Op::Kill => {}
+            | Op::Reopen => {}
         }
         // A vault reads the clocks in everything that it does; in what it does not do it reads nothing.
         let unread = self.clock.clone();

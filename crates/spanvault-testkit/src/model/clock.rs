@@ -24,6 +24,8 @@ pub(super) struct Clock {
     suspect: bool,
     /// Something was acknowledged. A vault without a record has no time yet: whoever opens it next makes it anew.
     is_anchored: bool,
+    /// Something was acknowledged in this boot, so that another process can tell how far the wall clock moved in it.
+    is_boot_on_record: bool,
 }
 
 impl Clock {
@@ -36,6 +38,7 @@ impl Clock {
             may_be_suspect: false,
             suspect: false,
             is_anchored: false,
+            is_boot_on_record: false,
         }
     }
 
@@ -66,6 +69,7 @@ impl Clock {
     pub(super) const fn acknowledge(&mut self) {
         self.durable = self.now;
         self.is_anchored = true;
+        self.is_boot_on_record = true;
     }
 
     /// A confirmation is an override: it may run ahead of real time, because somebody vouches for it.
@@ -77,12 +81,20 @@ impl Clock {
         self.suspect = false;
     }
 
+    /// The process is killed. What it saw of the clocks and put on no record, nobody knows any more.
+    pub(super) const fn kill(&mut self) {
+        if !self.is_boot_on_record {
+            self.drift = 0;
+            self.may_be_suspect = false;
+            self.suspect = false;
+        }
+    }
+
     /// Another boot: time since the last record and time down are credited zero, and suspicion ends.
     pub(super) const fn boot(&mut self) {
         self.now = self.durable;
-        self.drift = 0;
-        self.may_be_suspect = false;
-        self.suspect = false;
+        self.is_boot_on_record = false;
+        self.kill();
     }
 
     /// Takes over what a vault says, if it may say so.

@@ -17,7 +17,7 @@ impl Model {
         }
         let mut cut = all.len().saturating_sub(keep_last);
         // No call is parted from its result: the cut moves back.
-        while cut > 0 && cut < all.len() && self.spans[all[cut - 1].0].pair == Some(all[cut]) {
+        while cut > 0 && cut < all.len() && self.belong_together(all[cut - 1], all[cut]) {
             cut -= 1;
         }
         let candidates = all[..cut].iter().filter(|span| self.spans[span.0].summary.is_none());
@@ -93,6 +93,12 @@ impl Model {
             }
         }
         if against.is_empty() { Verdict::Permit(mode) } else { Verdict::Refuse(against) }
+    }
+
+    /// Whether two spans are a call and its result, as far as anybody can still read them.
+    fn belong_together(&self, one: SpanId, other: SpanId) -> bool {
+        let is_gone = |span: SpanId| self.is_gone(self.spans[span.0].original);
+        self.spans[one.0].pair == Some(other) && !is_gone(one) && !is_gone(other)
     }
 
     /// A call and its result stay or go together.
