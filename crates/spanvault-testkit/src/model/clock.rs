@@ -8,6 +8,10 @@ use crate::expect::Violation;
 pub const DRIFT_MS_MAX: u64 = 5 * 60 * 1_000;
 
 /// The clocks of the machine, and what a vault may make of them.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that the words say or do not say of the clock"
+)]
 #[derive(Debug, Clone)]
 pub(super) struct Clock {
     /// Store time, as far as is known: the vault's own once it was adopted.
