@@ -12,7 +12,7 @@ use spanvault_env::{Env, SimClock};
 use crate::world::World;
 
 const DAY: u64 = 86_400_000;
-const PAGE: u64 = 4 << 10;
+const PAGE: usize = 4 << 10;
 
 fn ann() -> Actor {
     Actor { name: "ann".into(), reason: "the test says so".into() }
@@ -121,7 +121,7 @@ fn live_through(place: &Place<'_>, kept: &[ContentHash], due: &[ContentHash], fr
 
 #[test]
 fn i9_with_every_free_size_of_a_simulated_disk_reads_holds_and_reclaim_go_on() {
-    for free in (0..=64 << 10).step_by(PAGE as usize) {
+    for free in (0..=64 << 10).step_by(PAGE) {
         let world = World::new(51);
         let options = || {
             let mut options = Options::simulated(world.env.clone());
@@ -172,7 +172,7 @@ impl Tmpfs {
         let path = self.at.path().join("filler");
         let mut filler = std::fs::File::create(path).unwrap();
         let Some(free) = free else { return };
-        let page = vec![7; PAGE as usize];
+        let page = vec![7; PAGE];
         while filler.write_all(&page).is_ok() {}
         let len = filler.metadata().unwrap().len();
         filler.set_len(len - free).unwrap();
@@ -187,13 +187,12 @@ impl Drop for Tmpfs {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "a suite that cannot run says so")]
 fn i9_with_every_free_size_of_a_real_disk_reads_holds_and_reclaim_go_on() {
     if std::env::var_os("SPANVAULT_ROOT_TESTS").is_none_or(|set| set != "1") {
         println!("SKIPPED: a file system of its own needs root; set SPANVAULT_ROOT_TESTS=1");
         return;
     }
-    for free in (0..=64 << 10).step_by(PAGE as usize) {
+    for free in (0..=64 << 10).step_by(PAGE) {
         let disk = Tmpfs::mount(16 << 20);
         let clock = std::sync::Arc::new(SimClock::new(53));
         let options = || {

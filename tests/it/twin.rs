@@ -108,11 +108,10 @@ impl Twin {
             return;
         }
         let expected = self.model.apply(&op);
-        match expected {
-            // Lengths of zero do not even become a request.
-            Expectation::NotApplicable => return,
-            _ => self.done.push(op),
+        if matches!(expected, Expectation::NotApplicable) {
+            return;
         }
+        self.done.push(op);
         self.act(&op, expected);
         // The model looks at the clock only when a vault does, and time passes without anybody's looking.
         if !matches!(op, Op::Tick { .. } | Op::JumpWall { .. }) {
@@ -125,13 +124,12 @@ impl Twin {
 
     /// What the model says about one summary where the vault made several.
     fn is_beyond_words(&self, op: &Op) -> bool {
-        match op {
-            Op::Declare { about: About::Summary(summary), .. }
-            | Op::Hold { about: About::Summary(summary) } => {
-                self.summaries.get(summary).is_some_and(|parts| parts.len() != 1)
-            }
-            _other => false,
-        }
+        let (Op::Declare { about: About::Summary(summary), .. }
+        | Op::Hold { about: About::Summary(summary) }) = op
+        else {
+            return false;
+        };
+        self.summaries.get(summary).is_some_and(|parts| parts.len() != 1)
     }
 
     fn act(&mut self, op: &Op, expected: Expectation) {
@@ -141,11 +139,11 @@ impl Twin {
             Op::Compact { session, keep_last, extend } => self.compact(session, keep_last, extend, expected),
             Op::Declare { kind, about, length } => self.declare(kind, about, length, expected),
             Op::Withdraw { demand } => {
-                self.vault().withdraw(self.demands[demand.0], actor()).unwrap_or_else(|e| self.fail(&e))
+                self.vault().withdraw(self.demands[demand.0], actor()).unwrap_or_else(|e| self.fail(&e));
             }
             Op::Hold { about } => self.hold(about, expected),
             Op::Release { hold } => {
-                self.vault().release(self.holds[hold.0], actor()).unwrap_or_else(|e| self.fail(&e))
+                self.vault().release(self.holds[hold.0], actor()).unwrap_or_else(|e| self.fail(&e));
             }
             Op::SetRetention(rule) => self.set_retention(rule, &expected),
             Op::AssumeAudit { for_ms } => {
@@ -382,7 +380,7 @@ impl Twin {
                 Act::Reclaim => run.reclaimed.push(original),
                 Act::Rescue { .. } => run.rescued.push(original),
                 Act::Refuse { reasons } if kinds(&reasons) == [ReasonKind::NotCondemned].into() => {
-                    run.waiting.push(original)
+                    run.waiting.push(original);
                 }
                 Act::Refuse { reasons } => {
                     // That its grace is not over either is no reason of the model.

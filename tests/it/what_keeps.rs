@@ -25,8 +25,8 @@ fn set(vault: &Vault, hot_for: Option<u32>, keep_for: Option<u32>) {
     vault.set_retention(&rule, ann()).unwrap();
 }
 
-fn demand(vault: &Vault, scope: ScopeName, days: u32) -> spanvault::DemandId {
-    vault.declare(DemandKind::Audit, &scope, NeededUntil::For(Ttl::days(days)), ann()).unwrap().demand
+fn demand(vault: &Vault, scope: &ScopeName, days: u32) -> spanvault::DemandId {
+    vault.declare(DemandKind::Audit, scope, NeededUntil::For(Ttl::days(days)), ann()).unwrap().demand
 }
 
 fn kept_until(vault: &Vault, span: SpanId) -> Expiry {
@@ -77,9 +77,9 @@ fn i33_bytes_that_occur_outside_of_a_demands_scope_keep_their_assumed_audit() {
     let span = record(&vault, "first", "Good morning.").span;
     record(&vault, "second", "Good morning.");
     set(&vault, None, Some(1));
-    demand(&vault, ScopeName::Session("first".into()), 3);
+    demand(&vault, &ScopeName::Session("first".into()), 3);
     assert_eq!(kept_until(&vault, span), days_after(start, 90), "the second session still has its audit");
-    demand(&vault, ScopeName::Session("second".into()), 5);
+    demand(&vault, &ScopeName::Session("second".into()), 5);
     assert_eq!(kept_until(&vault, span), days_after(start, 5));
 }
 
@@ -90,13 +90,13 @@ fn a_demand_replaces_the_assumed_audit_of_what_is_recorded_only_while_it_is_in_f
     let start = vault.now();
     set(&vault, None, Some(1));
     record(&vault, "run", "Good morning.");
-    let withdrawn = demand(&vault, ScopeName::All, 10);
+    let withdrawn = demand(&vault, &ScopeName::All, 10);
     let covered = record(&vault, "run", "Good day.").span;
     vault.withdraw(withdrawn, ann()).unwrap();
     let after = record(&vault, "run", "Good evening.").span;
     assert_eq!(kept_until(&vault, covered), days_after(start, 1), "its end does not bring the audit back");
     assert_eq!(kept_until(&vault, after), days_after(start, 90), "it never covered this one");
-    demand(&vault, ScopeName::All, 10);
+    demand(&vault, &ScopeName::All, 10);
     world.clock.advance(11 * DAY);
     let late = record(&vault, "run", "Good night.").span;
     assert_eq!(
