@@ -1,5 +1,7 @@
 //! Steps through the frames of the log in order.
 
+use std::sync::Arc;
+
 use spanvault_types::Position;
 
 use crate::error::{Result, StoreError};
@@ -20,7 +22,7 @@ pub struct Frames<'s> {
     /// The position after the last frame to give.
     until: u64,
     /// Slots from some position on, so that a sidecar is not asked for each frame.
-    slots: Vec<Slot>,
+    slots: Arc<[Slot]>,
     slots_first: u64,
 }
 
@@ -28,7 +30,7 @@ impl Store {
     /// The frames from `from` to the end that the log has now.
     pub fn frames(&self, from: Position) -> Frames<'_> {
         let (next, until) = (from.get().max(1), self.tip().next);
-        Frames { store: self, next, until, slots: Vec::new(), slots_first: 0 }
+        Frames { store: self, next, until, slots: Arc::default(), slots_first: 0 }
     }
 }
 

@@ -97,10 +97,10 @@ impl Store {
     }
 
     /// The slots around `at` and the position of the first of them; none where the segment ends before `at`.
-    pub(crate) fn slots(&self, segment: &Arc<Sealed>, until: u64, at: u64) -> Result<(u64, Vec<Slot>)> {
+    pub(crate) fn slots(&self, segment: &Arc<Sealed>, until: u64, at: u64) -> Result<(u64, Arc<[Slot]>)> {
         self.with_index(segment, until, |index| match index {
-            Index::Sidecar(sidecar, _) if at >= sidecar.next() => Ok((at, Vec::new())),
-            Index::Sidecar(sidecar, file) => sidecar.slots(&**file, at),
+            Index::Sidecar(sidecar, _) if at >= sidecar.next() => Ok((at, Arc::default())),
+            Index::Sidecar(sidecar, file) => sidecar.recent_slots(&**file, at, &self.recent),
             Index::Scanned(map) => {
                 let index = usize::try_from(at - map.first).unwrap_or(usize::MAX);
                 let slots = map.slots.get(index..).unwrap_or_default();
@@ -127,7 +127,7 @@ impl Store {
         let mut found: Vec<Entry> = view.open.map().scan(range).collect();
         for (segment, until) in view.sealed() {
             found.extend(self.with_index(segment, until, |index| match index {
-                Index::Sidecar(sidecar, file) => sidecar.scan(&**file, range),
+                Index::Sidecar(sidecar, file) => sidecar.scan(&**file, range, &self.recent),
                 Index::Scanned(map) => Ok(map.scan(range).collect()),
             })?);
         }
@@ -149,7 +149,7 @@ impl Store {
         let mut last = view.open.map().scan(range).next_back();
         for (segment, until) in view.sealed() {
             let here = self.with_index(segment, until, |index| match index {
-                Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, range),
+                Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, range, &self.recent),
                 Index::Scanned(map) => Ok(map.scan(range).next_back()),
             })?;
             last = last.max(here);

@@ -24,6 +24,7 @@ use crate::lookup::Scans;
 use crate::report::{LostTail, OpenReport};
 use crate::reserve::Reserve;
 use crate::segment::{SEGMENT_HEAD_BYTES, SegmentHead};
+use crate::sidecar::Recent;
 use crate::stamp::{self, CheckKey, STAMP_BYTES_MAX, Stamp, VaultId};
 use crate::store::{Access, Store, StoreOptions};
 use crate::tail::{Tail, load};
@@ -158,6 +159,7 @@ impl Store {
             writer: Mutex::new(WriterState::default()),
             handles: Handles::default(),
             scans: Scans::default(),
+            recent: Recent::default(),
             cold: Cold::default(),
             reserve: Reserve::default(),
             lock: None,

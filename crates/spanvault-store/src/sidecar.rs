@@ -5,9 +5,11 @@
 
 mod block;
 mod read;
+mod recent;
 mod write;
 
 pub(crate) use read::{Sidecar, Unusable};
+pub(crate) use recent::Recent;
 pub(crate) use write::encode;
 
 use crate::stamp::CHECK_BYTES;

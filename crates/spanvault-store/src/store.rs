@@ -14,6 +14,7 @@ use crate::layout::Layout;
 use crate::lookup::Scans;
 use crate::reserve::Reserve;
 use crate::segment::Cursor;
+use crate::sidecar::Recent;
 use crate::stamp::CheckKey;
 use crate::tier::Cold;
 use crate::view::View;
@@ -68,6 +69,7 @@ pub struct Store {
     pub(crate) flush: Flush,
     pub(crate) handles: Handles,
     pub(crate) scans: Scans,
+    pub(crate) recent: Recent,
     pub(crate) cold: Cold,
     pub(crate) reserve: Reserve,
     pub(crate) damage: Mutex<BTreeSet<Damage>>,

@@ -3,7 +3,7 @@
 use spanvault_types::key::{Table, key};
 use spanvault_types::{Position, key as keys};
 
-use super::map::ShortKey;
+use super::map::{Entry, ShortKey};
 use crate::filter::Probe;
 
 /// A stretch of keys, and what tells that a segment has none of them.
@@ -35,8 +35,12 @@ impl KeyRange {
         Some(Self { from: at(first)?, until: Some(at(until)?), tables: table_bit(table as u8), probe: None })
     }
 
-    pub(crate) fn holds(&self, key: &[u8]) -> bool {
-        self.from.as_slice() <= key && self.until.is_none_or(|until| key < until.as_slice())
+    /// Those of these sorted entries that lie in the range.
+    pub(crate) fn of<'e>(&self, entries: &'e [Entry]) -> &'e [Entry] {
+        let from = entries.partition_point(|entry| entry.key < self.from);
+        let rest = entries.get(from..).unwrap_or_default();
+        let len = self.until.map_or(rest.len(), |until| rest.partition_point(|entry| entry.key < until));
+        rest.get(..len).unwrap_or_default()
     }
 }
 

@@ -1,11 +1,13 @@
 //! Reads a sidecar.
 
 use std::io;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use spanvault_env::DiskFile;
 
 use super::block::{decode_keys, decode_slots, slot_block_bytes};
+use super::recent::Recent;
 use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
 use crate::bytes::{Fields, len_u64};
 use crate::filter::Filter;
@@ -29,9 +31,14 @@ impl From<io::Error> for Unusable {
 
 type Result<T> = std::result::Result<T, Unusable>;
 
+/// Numbers the sidecars that are opened.
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
 /// What the foot of a sidecar says, and its guide once it was needed.
 #[derive(Debug)]
 pub(crate) struct Sidecar {
+    /// No other sidecar that this process opened has it.
+    id: u64,
     pub(crate) nonce: [u8; 16],
     pub(crate) first: u64,
     pub(crate) count: u64,
@@ -60,6 +67,22 @@ struct Block {
     first: ShortKey,
     offset: u64,
     len: usize,
+}
+
+/// Where a block of slots is.
+#[derive(Debug, Clone, Copy)]
+struct SlotBlock {
+    /// The position of its first slot.
+    first: u64,
+    offset: u64,
+    count: usize,
+}
+
+impl SlotBlock {
+    fn read(self, file: &dyn DiskFile) -> Result<Vec<Slot>> {
+        let bytes = read(file, self.offset, slot_block_bytes(self.count))?;
+        decode_slots(&bytes).filter(|slots| slots.len() == self.count).ok_or(Unusable::Damaged)
+    }
 }
 
 impl Sidecar {
@@ -94,6 +117,7 @@ impl Sidecar {
         }
         let guide_hash = fields.array()?;
         Some(Self {
+            id: OPENED.fetch_add(1, Ordering::Relaxed),
             nonce,
             first,
             count,
@@ -116,33 +140,50 @@ impl Sidecar {
 
     /// The slots of the block that holds `at`, and the position of the first of them.
     pub(crate) fn slots(&self, file: &dyn DiskFile, at: u64) -> Result<(u64, Vec<Slot>)> {
+        let place = self.slot_block(at)?;
+        Ok((place.first, place.read(file)?))
+    }
+
+    /// As [`Sidecar::slots`], out of what is at hand.
+    pub(crate) fn recent_slots(
+        &self,
+        file: &dyn DiskFile,
+        at: u64,
+        recent: &Recent,
+    ) -> Result<(u64, Arc<[Slot]>)> {
+        let place = self.slot_block(at)?;
+        Ok((place.first, recent.slots.get((self.id, place.offset), || place.read(file))?))
+    }
+
+    fn slot_block(&self, at: u64) -> Result<SlotBlock> {
         let index =
             at.checked_sub(self.first).filter(|index| *index < self.count).ok_or(Unusable::Damaged)?;
         let block = index / SLOTS_PER_BLOCK;
-        let block_first = block * SLOTS_PER_BLOCK;
-        let count = usize::try_from((self.count - block_first).min(SLOTS_PER_BLOCK)).unwrap_or(0);
+        let before = block * SLOTS_PER_BLOCK;
+        let count = usize::try_from((self.count - before).min(SLOTS_PER_BLOCK)).unwrap_or(0);
         let full = usize::try_from(SLOTS_PER_BLOCK).unwrap_or(0);
         let offset = block * len_u64(slot_block_bytes(full));
-        let bytes = read(file, offset, slot_block_bytes(count))?;
-        let slots = decode_slots(&bytes).filter(|slots| slots.len() == count).ok_or(Unusable::Damaged)?;
-        Ok((self.first + block_first, slots))
+        Ok(SlotBlock { first: self.first + before, offset, count })
     }
 
     /// All entries in a range of keys, sorted.
-    pub(crate) fn scan(&self, file: &dyn DiskFile, range: &KeyRange) -> Result<Vec<Entry>> {
+    pub(crate) fn scan(&self, file: &dyn DiskFile, range: &KeyRange, recent: &Recent) -> Result<Vec<Entry>> {
         let mut found = Vec::new();
         for block in self.blocks(file, range)? {
-            let entries = self.block(file, block)?;
-            found.extend(entries.into_iter().filter(|entry| range.holds(entry.key.as_slice())));
+            found.extend_from_slice(range.of(&self.recent_block(file, block, recent)?));
         }
         Ok(found)
     }
 
     /// The last entry in a range of keys.
-    pub(crate) fn scan_last(&self, file: &dyn DiskFile, range: &KeyRange) -> Result<Option<Entry>> {
+    pub(crate) fn scan_last(
+        &self,
+        file: &dyn DiskFile,
+        range: &KeyRange,
+        recent: &Recent,
+    ) -> Result<Option<Entry>> {
         for block in self.blocks(file, range)?.iter().rev() {
-            let entries = self.block(file, block)?;
-            if let Some(last) = entries.iter().rev().find(|entry| range.holds(entry.key.as_slice())) {
+            if let Some(last) = range.of(&self.recent_block(file, block, recent)?).last() {
                 return Ok(Some(*last));
             }
         }
@@ -177,6 +218,10 @@ impl Sidecar {
             map.keys.extend(self.block(file, block)?);
         }
         Ok(map)
+    }
+
+    fn recent_block(&self, file: &dyn DiskFile, block: &Block, recent: &Recent) -> Result<Arc<[Entry]>> {
+        recent.keys.get((self.id, block.offset), || self.block(file, block))
     }
 
     fn block(&self, file: &dyn DiskFile, block: &Block) -> Result<Vec<Entry>> {
