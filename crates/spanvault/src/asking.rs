@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use spanvault_store::Whereabouts;
-use spanvault_types::{ContentHash, Position, SpanContent, SpanKind, SpanRecorded};
+use spanvault_types::{ContentHash, Position, SpanKind, SpanRecorded};
 
 use crate::ask::{
     self, Answer, AskError, AskSpan, Originals, Query, QueryError, Sight, Transcript, Transcripts,
@@ -12,7 +12,7 @@ use crate::ask::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::vault::Vault;
-use crate::view::Formats;
+use crate::view::{Formats, unread};
 
 impl Vault {
     /// Answers a question from the originals, with evidence and coverage.
@@ -113,11 +113,9 @@ impl<'v> VaultOriginals<'v> {
     }
 
     fn of_session(&self, session: Position) -> Result<Transcript> {
-        let superseded = self.vault.superseded_spans(session)?;
         let mut names = Names::default();
         let mut spans = Vec::new();
-        let prefix = spanvault_types::key::key(spanvault_types::key::Table::Span, &[session]);
-        for at in self.vault.positions(&prefix)?.into_iter().filter(|at| !superseded.contains(at)) {
+        for at in self.vault.session_spans(session)? {
             let span = self.vault.span_at(at)?;
             let source = names.source(self.vault, span.source)?;
             spans.push(self.ask_span(at, &span, span.index, source, &mut names)?);
@@ -188,15 +186,8 @@ impl Originals for VaultOriginals<'_> {
     }
 
     fn read(&self, span: &AskSpan) -> Result<Sight> {
-        let empty = || SpanContent {
-            role: span.role,
-            kind: span.kind,
-            timestamp_ms: span.timestamp_ms,
-            event_key: None,
-            parts: Vec::new(),
-        };
         match span.kind {
-            SpanKind::Meta => return Ok(Sight::Seen(empty())),
+            SpanKind::Meta => return Ok(Sight::Seen(unread(span.role, span.kind, span.timestamp_ms))),
             SpanKind::Quarantined => return self.unparsed(span, UnseenReason::Quarantined),
             SpanKind::TooLarge => return self.unparsed(span, UnseenReason::TooLarge),
             SpanKind::Thinking

@@ -21,6 +21,20 @@ pub struct LiveReason {
     pub used_by: Option<SpanId>,
 }
 
+/// A mark as the gate knows it; `used_by` is the span that uses a reference.
+pub(crate) fn gate_mark(
+    kind: CarriedKind,
+    range: ByteRange,
+    used_by: Option<Position>,
+) -> spanvault_gate::LiveMark {
+    use spanvault_gate::LiveMark;
+    match kind {
+        CarriedKind::Obligation => LiveMark::Obligation { range },
+        CarriedKind::Negative => LiveMark::Negative { range },
+        CarriedKind::Reference => LiveMark::Reference { range, used_by: used_by.unwrap_or(Position::ZERO) },
+    }
+}
+
 /// What is open in each row of the view as the context stands: nothing is about to be replaced.
 pub(crate) fn live_reasons(view: &SessionView, reading: &SessionReading) -> Vec<Vec<LiveReason>> {
     let texts = view.texts();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spanvault_evidence::{SessionReading, SpanText, read_session};
 use spanvault_types::key::{self, Table};
-use spanvault_types::{Checkpointed, Position, SpanContent, SpanKind, SpanRecorded, Summarised};
+use spanvault_types::{Checkpointed, Position, Role, SpanContent, SpanKind, SpanRecorded, Summarised};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::vault::Vault;
@@ -70,13 +70,9 @@ impl Vault {
         let revision = self.revision();
         let summaries = self.summary_rows(session)?;
         let stands_in = stand_ins(&summaries);
-        let superseded = self.superseded_spans(session)?;
         let formats = Formats::default();
         let mut rows = Vec::new();
-        for at in self.positions(&key::key(Table::Span, &[session]))? {
-            if superseded.contains(&at) {
-                continue;
-            }
+        for at in self.session_spans(session)? {
             let span = self.span_at(at)?;
             let sight = self.sight(&span, &formats)?;
             rows.push(SpanRow { at, sight, stands_in: stands_in.get(&at).copied(), span });
@@ -98,6 +94,14 @@ impl Vault {
                 Ok(SummaryRow { at, summary: self.summary_at(at)?, text, covered_by })
             })
             .collect()
+    }
+
+    /// The spans of a session in order, without those that a newer state of their source superseded.
+    pub(crate) fn session_spans(&self, session: Position) -> Result<Vec<Position>> {
+        let superseded = self.superseded_spans(session)?;
+        let mut spans = self.positions(&key::key(Table::Span, &[session]))?;
+        spans.retain(|at| !superseded.contains(at));
+        Ok(spans)
     }
 
     /// The spans of a session that a newer state of their source replaced.
@@ -137,13 +141,7 @@ impl Vault {
         bytes: &[u8],
         formats: &Formats,
     ) -> Result<SpanContent> {
-        let unparsed = |kind| SpanContent {
-            role: span.role,
-            kind,
-            timestamp_ms: span.timestamp_ms,
-            event_key: None,
-            parts: Vec::new(),
-        };
+        let unparsed = |kind| unread(span.role, kind, span.timestamp_ms);
         if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
             return Ok(unparsed(span.kind));
         }
@@ -152,6 +150,11 @@ impl Vault {
         Ok(spanvault_import::parse(&format, bytes)
             .unwrap_or_else(|_unparsed| unparsed(SpanKind::Quarantined)))
     }
+}
+
+/// The content of a span of which nothing was read.
+pub(crate) const fn unread(role: Role, kind: SpanKind, timestamp_ms: Option<i64>) -> SpanContent {
+    SpanContent { role, kind, timestamp_ms, event_key: None, parts: Vec::new() }
 }
 
 /// Which summary stands for each span: the outermost that covers it.
@@ -199,13 +202,7 @@ impl SessionView {
                     OwnedText { content: Arc::clone(content), original: Arc::clone(bytes) }
                 }
                 Sight::Meta | Sight::Unseen(_) => OwnedText {
-                    content: Arc::new(SpanContent {
-                        role: row.span.role,
-                        kind: row.span.kind,
-                        timestamp_ms: row.span.timestamp_ms,
-                        event_key: None,
-                        parts: Vec::new(),
-                    }),
+                    content: Arc::new(unread(row.span.role, row.span.kind, row.span.timestamp_ms)),
                     original: Arc::from([]),
                 },
             })

@@ -147,16 +147,8 @@ impl Insight {
 
     /// A mark as the gate knows it.
     pub(super) fn gate_mark(&self, mark: &spanvault_evidence::LiveMark) -> spanvault_gate::LiveMark {
-        use spanvault_types::CarriedKind;
-        let range = mark.range;
-        match mark.kind {
-            CarriedKind::Obligation => spanvault_gate::LiveMark::Obligation { range },
-            CarriedKind::Negative => spanvault_gate::LiveMark::Negative { range },
-            CarriedKind::Reference => {
-                let used_by = mark.used_by.and_then(|n| self.row(n)).map_or(Position::ZERO, |row| row.at);
-                spanvault_gate::LiveMark::Reference { range, used_by }
-            }
-        }
+        let used_by = mark.used_by.and_then(|n| self.row(n)).map(|row| row.at);
+        crate::liveness::gate_mark(mark.kind, mark.range, used_by)
     }
 }
 

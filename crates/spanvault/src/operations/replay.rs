@@ -1,8 +1,7 @@
 //! The originals of a session, in order, byte for byte.
 
 use spanvault_store::Whereabouts;
-use spanvault_types::key::{self, Table};
-use spanvault_types::{ContentHash, Position};
+use spanvault_types::ContentHash;
 
 use crate::error::Result;
 use crate::ids::SpanId;
@@ -47,12 +46,7 @@ impl Session<'_> {
     /// What `sink` says; `Corrupt` where the log is damaged, or an original became unreadable on the way.
     pub fn replay(&self, sink: &mut dyn FnMut(ReplayedSpan) -> Result<()>) -> Result<Replay> {
         let vault = self.vault;
-        let superseded = vault.superseded_spans(self.at)?;
-        let spans: Vec<Position> = vault
-            .positions(&key::key(Table::Span, &[self.at]))?
-            .into_iter()
-            .filter(|at| !superseded.contains(at))
-            .collect();
+        let spans = vault.session_spans(self.at)?;
         let mut missing = Vec::new();
         for at in &spans {
             let original = vault.span_at(*at)?.original;

@@ -7,12 +7,12 @@ use spanvault_gate::{
     decide_removal, permit_removal,
 };
 use spanvault_types::key::{self, Table};
-use spanvault_types::{CarriedKind, EvidentialClass, Position, ReasonKind, SpanRecorded, StoreTime};
+use spanvault_types::{EvidentialClass, Position, ReasonKind, SpanRecorded, StoreTime};
 
 use super::{Act, ReclaimStep, refusal_of};
 use crate::error::Result;
 use crate::keepers::Keepers;
-use crate::liveness::live_reasons;
+use crate::liveness::{gate_mark, live_reasons};
 use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
 
@@ -186,17 +186,9 @@ fn open_session(vault: &Vault, session: Position) -> Result<OpenSession> {
             open.shown.insert(row.at);
         }
         if !reasons.is_empty() {
-            let marks = reasons.iter().map(|reason| {
-                let range = reason.range;
-                match reason.kind {
-                    CarriedKind::Obligation => LiveMark::Obligation { range },
-                    CarriedKind::Negative => LiveMark::Negative { range },
-                    CarriedKind::Reference => LiveMark::Reference {
-                        range,
-                        used_by: reason.used_by.map_or(Position::ZERO, |span| span.0),
-                    },
-                }
-            });
+            let marks = reasons
+                .iter()
+                .map(|reason| gate_mark(reason.kind, reason.range, reason.used_by.map(|span| span.0)));
             open.live.insert(row.at, marks.collect());
         }
     }
