@@ -6,16 +6,13 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-use std::io::Read;
-use std::ops::ControlFlow;
-
 use serde_json::Value;
-use spanvault_types::SpanContent;
 
-use crate::document::{self, Shape, Step};
+use crate::document::Step;
 use crate::json::{Raw, sketch_document};
-use crate::reading::{Reading, read_content};
-use crate::{CHAT_JSON, Confidence, ImportError, Importer, Limits, Piece, Unparsed};
+use crate::object_format::{Layout, ObjectFormat};
+use crate::reading::Reading;
+use crate::{CHAT_JSON, Confidence};
 
 pub(crate) use message::read as read_message;
 
@@ -25,34 +22,18 @@ pub(crate) const MESSAGES: &[&[Step]] = &[&[Step::Each], &[Step::Member("message
 /// One conversation of any chat API.
 pub(crate) struct ChatJson;
 
-const SHAPE: Shape = Shape { format: CHAT_JSON, paths: MESSAGES, read: read_line };
+impl ObjectFormat for ChatJson {
+    const NAME: &'static str = CHAT_JSON;
+    const LAYOUT: Layout = Layout::Document(MESSAGES);
 
-impl Importer for ChatJson {
-    fn format(&self) -> &'static str {
-        SHAPE.format
-    }
-
-    fn detect(&self, head: &[u8]) -> Confidence {
+    fn recognise(head: &[u8]) -> Confidence {
         let talks =
             sketch_document(head).is_some_and(|document| messages_of(&document).iter().any(is_message));
         if talks { Confidence::Possible } else { Confidence::No }
     }
 
-    fn cut(
-        &self,
-        source: &mut dyn Read,
-        limits: &Limits,
-        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
-    ) -> Result<(), ImportError> {
-        document::cut(source, limits, &SHAPE, sink)
-    }
-
-    fn source_bytes_max(&self, limits: &Limits) -> Option<u64> {
-        Some(limits.document_bytes_max)
-    }
-
-    fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        read_content(original, read_line)
+    fn read(message: Raw<'_>) -> Reading {
+        Reading { content: read_message(message), session: None }
     }
 }
 
@@ -67,8 +48,4 @@ fn is_message(value: &Value) -> bool {
     const ROLES: [&str; 8] =
         ["system", "developer", "user", "human", "assistant", "model", "tool", "function"];
     value.get("role").and_then(Value::as_str).is_some_and(|role| ROLES.contains(&role))
-}
-
-fn read_line(message: Raw<'_>) -> Reading {
-    Reading { content: read_message(message), session: None }
 }

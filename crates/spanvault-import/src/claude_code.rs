@@ -11,14 +11,11 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-use std::io::Read;
-use std::ops::ControlFlow;
-
-use spanvault_types::SpanContent;
-
-use crate::document::{self, Shape, Step};
-use crate::reading::read_content;
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed, lines};
+use crate::Confidence;
+use crate::document::Step;
+use crate::json::Raw;
+use crate::object_format::{Layout, ObjectFormat};
+use crate::reading::Reading;
 
 /// Session and sub-agent files (`~/.claude/projects/**/*.jsonl`).
 pub(crate) struct ClaudeCode;
@@ -26,59 +23,28 @@ pub(crate) struct ClaudeCode;
 /// The web export: one document `{"loglines":[…]}` of the same objects.
 pub(crate) struct ClaudeWebJson;
 
-impl Importer for ClaudeCode {
-    fn format(&self) -> &'static str {
-        "claude_code"
-    }
+impl ObjectFormat for ClaudeCode {
+    const NAME: &'static str = "claude_code";
+    const LAYOUT: Layout = Layout::Lines;
 
-    fn detect(&self, head: &[u8]) -> Confidence {
+    fn recognise(head: &[u8]) -> Confidence {
         detect::session_file(head)
     }
 
-    fn cut(
-        &self,
-        source: &mut dyn Read,
-        limits: &Limits,
-        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
-    ) -> Result<(), ImportError> {
-        lines::cut(source, limits, line::read, sink)
-    }
-
-    fn source_bytes_max(&self, _limits: &Limits) -> Option<u64> {
-        None
-    }
-
-    fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        read_content(original, line::read)
+    fn read(line: Raw<'_>) -> Reading {
+        line::read(line)
     }
 }
 
-const WEB: Shape =
-    Shape { format: "claude_web_json", paths: &[&[Step::Member("loglines"), Step::Each]], read: line::read };
+impl ObjectFormat for ClaudeWebJson {
+    const NAME: &'static str = "claude_web_json";
+    const LAYOUT: Layout = Layout::Document(&[&[Step::Member("loglines"), Step::Each]]);
 
-impl Importer for ClaudeWebJson {
-    fn format(&self) -> &'static str {
-        WEB.format
-    }
-
-    fn detect(&self, head: &[u8]) -> Confidence {
+    fn recognise(head: &[u8]) -> Confidence {
         detect::web_export(head)
     }
 
-    fn cut(
-        &self,
-        source: &mut dyn Read,
-        limits: &Limits,
-        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
-    ) -> Result<(), ImportError> {
-        document::cut(source, limits, &WEB, sink)
-    }
-
-    fn source_bytes_max(&self, limits: &Limits) -> Option<u64> {
-        Some(limits.document_bytes_max)
-    }
-
-    fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        read_content(original, line::read)
+    fn read(line: Raw<'_>) -> Reading {
+        line::read(line)
     }
 }

@@ -18,6 +18,7 @@ mod importer;
 mod json;
 mod lines;
 mod mini_swe;
+mod object_format;
 mod reading;
 mod source;
 mod tau_bench;

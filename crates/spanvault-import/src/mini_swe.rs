@@ -6,29 +6,22 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-use std::io::Read;
-use std::ops::ControlFlow;
-
 use serde_json::Value;
-use spanvault_types::SpanContent;
 
+use crate::Confidence;
 use crate::chat::{MESSAGES, messages_of};
-use crate::document::{self, Shape};
-use crate::json::sketch_document;
-use crate::reading::read_content;
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed};
+use crate::json::{Raw, sketch_document};
+use crate::object_format::{Layout, ObjectFormat};
+use crate::reading::Reading;
 
 /// One trajectory (`*.traj.json`).
 pub(crate) struct MiniSwe;
 
-const SHAPE: Shape = Shape { format: "mini_swe", paths: MESSAGES, read: message::read };
+impl ObjectFormat for MiniSwe {
+    const NAME: &'static str = "mini_swe";
+    const LAYOUT: Layout = Layout::Document(MESSAGES);
 
-impl Importer for MiniSwe {
-    fn format(&self) -> &'static str {
-        SHAPE.format
-    }
-
-    fn detect(&self, head: &[u8]) -> Confidence {
+    fn recognise(head: &[u8]) -> Confidence {
         match sketch_document(head) {
             Some(document) if is_trajectory(&document) => Confidence::Certain,
             Some(document) if messages_of(&document).iter().any(is_own_message) => Confidence::Likely,
@@ -36,21 +29,8 @@ impl Importer for MiniSwe {
         }
     }
 
-    fn cut(
-        &self,
-        source: &mut dyn Read,
-        limits: &Limits,
-        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
-    ) -> Result<(), ImportError> {
-        document::cut(source, limits, &SHAPE, sink)
-    }
-
-    fn source_bytes_max(&self, limits: &Limits) -> Option<u64> {
-        Some(limits.document_bytes_max)
-    }
-
-    fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        read_content(original, message::read)
+    fn read(message: Raw<'_>) -> Reading {
+        message::read(message)
     }
 }
 

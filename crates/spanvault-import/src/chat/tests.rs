@@ -1,9 +1,10 @@
 use serde_json::json;
-use spanvault_types::{Encoding, PartBody, Role, SpanKind};
+use spanvault_types::{Encoding, PartBody, Role, SpanContent, SpanKind};
 
 use super::*;
 use crate::detect;
 use crate::testing::{pieces, slice, spans};
+use crate::{ImportError, Importer};
 
 fn read(message: &str) -> SpanContent {
     ChatJson.parse(message.as_bytes()).unwrap()

@@ -2,6 +2,7 @@ use serde_json::json;
 use spanvault_types::{Encoding, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
 use super::*;
+use crate::Importer;
 use crate::detect;
 use crate::testing::{pieces, slice, spans};
 

@@ -1,7 +1,8 @@
 use serde_json::json;
-use spanvault_types::{Outcome, Part, PartBody, Role, SpanKind};
+use spanvault_types::{Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
 use super::*;
+use crate::Importer;
 use crate::detect;
 use crate::testing::{pieces, spans};
 

@@ -1,6 +1,7 @@
 use spanvault_types::{PartBody, Role, SpanKind};
 
 use super::*;
+use crate::Importer;
 use crate::detect;
 use crate::testing::{joined, pieces, spans};
 
