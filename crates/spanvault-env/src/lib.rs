@@ -8,6 +8,7 @@ mod random;
 mod real;
 mod sim;
 mod store_clock;
+pub mod sync;
 
 use std::sync::Arc;
 

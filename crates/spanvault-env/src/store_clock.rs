@@ -4,10 +4,11 @@
 //! so it never runs faster than real time and merely lags. The wall clock gives a new vault its first instant;
 //! after that it is only watched, and a drift between the two clocks of one boot makes the clock suspect.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use spanvault_types::{ClockStamp, ClockSuspected, StoreTime};
 
+use crate::sync::Mutex;
 use crate::{BootId, Clock};
 
 /// How far the wall clock and the boot clock of one boot may drift apart, in milliseconds: 5 minutes.

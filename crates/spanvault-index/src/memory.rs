@@ -1,7 +1,9 @@
 //! An index in memory.
 
 use std::collections::BTreeSet;
-use std::sync::{PoisonError, RwLock};
+use std::sync::PoisonError;
+
+use spanvault_env::sync::RwLock;
 
 use crate::{Applied, Entry, Index, IndexError, entry};
 

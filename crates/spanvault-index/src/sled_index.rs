@@ -8,7 +8,9 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::PoisonError;
+
+use spanvault_env::sync::{Mutex, MutexGuard, RwLock};
 
 use crate::stamp::{self, Stamp};
 use crate::{Applied, Entry, Index, IndexError, entry, files};

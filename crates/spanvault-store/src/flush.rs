@@ -3,9 +3,10 @@
 //! Whoever comes first leads: it syncs all that was appended by then, without holding a lock, while others queue up
 //! behind it; the next leader serves them all. After a failed sync nothing is ever acknowledged again (I8).
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use spanvault_env::DiskFile;
+use spanvault_env::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::hint::Hint;
 use crate::stamp::CheckKey;

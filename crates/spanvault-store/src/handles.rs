@@ -1,9 +1,10 @@
 //! Open files, a bounded number of them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use spanvault_env::DiskFile;
+use spanvault_env::sync::Mutex;
 
 /// Files that are kept open at most. A vault may have more segments than a process may have files.
 const OPEN_FILES_MAX: usize = 256;

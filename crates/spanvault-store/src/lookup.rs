@@ -3,8 +3,9 @@
 //! No lock is held while the disk is read, and the writer lock is not needed at all.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
+use spanvault_env::sync::Mutex;
 use spanvault_env::{DiskFile, OpenMode};
 use spanvault_types::key::Key;
 use spanvault_types::{Counts, Position};

@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::Arc;
 
+use spanvault_env::sync::{Mutex, RwLock};
 use spanvault_env::{DirEntry, DiskFile, Env, LockError, OpenMode, StoreClock};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{ClockStamp, Counts, Event, Position};

@@ -4,8 +4,9 @@
 //! space, the file is cut by as much, and it grows back once there is room again.
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
+use spanvault_env::sync::{Mutex, MutexGuard};
 use spanvault_env::{Disk, DiskFile, OpenMode};
 
 use crate::bytes::len_u64;

@@ -1,8 +1,9 @@
 //! The store: one opened vault.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, TryLockError};
 
+use spanvault_env::sync::{Mutex, MutexGuard, RwLock};
 use spanvault_env::{ClockState, Env, LockHandle, StoreClock};
 use spanvault_types::{Counts, Position, StoreTime};
 
@@ -140,7 +141,7 @@ impl Store {
 
     /// Whether a write or sync failed, so that only reopening helps.
     pub fn is_poisoned(&self) -> bool {
-        self.flush.is_poisoned() || self.writer.is_poisoned()
+        self.flush.is_poisoned() || matches!(self.writer.try_lock(), Err(TryLockError::Poisoned(_)))
     }
 
     /// How often the hint of what was acknowledged could not be written. It weakens what a reopening can tell; it

@@ -2,8 +2,9 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
+use spanvault_env::sync::RwLock;
 use spanvault_env::{DiskFile, Env, OpenMode};
 use spanvault_types::{ClockStamp, Counts, Position};
 

@@ -1,9 +1,10 @@
 //! The cold tier: which pack has an original, and the original out of it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use spanvault_env::OpenMode;
+use spanvault_env::sync::Mutex;
 use spanvault_types::key::{self, Table};
 use spanvault_types::{Event, Position};
 

@@ -1,9 +1,10 @@
 //! The segments of a log at one moment.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError};
 
 use spanvault_env::DiskFile;
+use spanvault_env::sync::{RwLock, RwLockReadGuard};
 
 use crate::handles::FileId;
 use crate::segment::{SegmentHead, SegmentMap};

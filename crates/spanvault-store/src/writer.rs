@@ -1,8 +1,9 @@
 //! The writer lock, and what can be done under it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, MutexGuard, RwLock};
 
+use spanvault_env::sync::{MutexGuard, RwLock};
 use spanvault_types::{Commit, Event, Position};
 
 use crate::batch::{Batch, Draft};

@@ -1,8 +1,8 @@
 //! The vault that people open.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
+use spanvault_env::sync::Mutex;
 use spanvault_index::Index;
 use spanvault_store::{Access, OpenReport, Store, StoreOptions};
 use spanvault_types::key::{self, Table};
@@ -186,7 +186,7 @@ impl Vault {
         })
     }
 
-    pub(crate) fn index_slot(&self) -> std::sync::MutexGuard<'_, Option<Box<dyn Index>>> {
+    pub(crate) fn index_slot(&self) -> spanvault_env::sync::MutexGuard<'_, Option<Box<dyn Index>>> {
         self.index.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 

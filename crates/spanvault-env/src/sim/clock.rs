@@ -1,8 +1,9 @@
 //! Clocks that a test turns.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use super::rng::Rng;
+use crate::sync::Mutex;
 use crate::{BootId, Clock};
 
 /// True time where a simulation starts: 2026-01-01.

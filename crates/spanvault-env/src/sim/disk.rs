@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 
@@ -12,6 +12,7 @@ use super::fault::{CallKind, ScheduledFault};
 use super::handle::{SimFile, SimLock};
 use super::tree::{Tree, names};
 use super::world::{Count, World, to_usize};
+use crate::sync::Mutex;
 use crate::{DirEntry, Disk, DiskFile, LockError, LockHandle, OpenMode};
 
 /// The process id of every process of a simulation.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
@@ -10,6 +10,7 @@ use super::disk::with;
 use super::fault::CallKind;
 use super::tree::Ino;
 use super::world::{World, to_usize};
+use crate::sync::Mutex;
 use crate::{DiskFile, LockHandle, OpenMode};
 
 #[derive(Debug)]

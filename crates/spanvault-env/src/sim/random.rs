@@ -1,9 +1,10 @@
 //! Random bytes that a seed decides.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use super::rng::Rng;
 use crate::Random;
+use crate::sync::Mutex;
 
 /// Bytes that are the same in every run with the same seed.
 #[derive(Debug)]

@@ -4,7 +4,9 @@
 //! sidecar as it was opened, and was whole when it was read; one that is written anew has another number.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
+
+use spanvault_env::sync::Mutex;
 
 use crate::segment::{Entry, Slot};
 
