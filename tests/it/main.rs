@@ -21,6 +21,7 @@ mod histories;
 mod ingest;
 mod kill;
 mod life_of_a_span;
+mod old_vaults;
 mod promises;
 mod retention_story;
 mod small_world;
