@@ -81,7 +81,8 @@ fn said_by(vault: &Vault) -> String {
                 Expiry::Forever => "forever".to_owned(),
             };
             let summary = span.summary.map_or("-".to_owned(), |summary| summary.to_string());
-            writeln!(said, "{} {} {tier} {bytes} {hash} {expires} {summary}", span.session, span.span).unwrap();
+            writeln!(said, "{} {} {tier} {bytes} {hash} {expires} {summary}", span.session, span.span)
+                .unwrap();
             if span.tier.is_retrievable() {
                 let recovered = vault.recover(span.span)?;
                 assert_eq!(spanvault::types::ContentHash::of(&recovered).to_string(), hash);
