@@ -18,6 +18,7 @@ mod crashes;
 mod freeing_crashes;
 mod full_disk;
 mod histories;
+mod imported_summaries;
 mod ingest;
 mod kill;
 mod life_of_a_span;

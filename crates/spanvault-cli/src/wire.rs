@@ -309,6 +309,15 @@ pub(crate) fn fidelity_by_kind(fidelity: &[Fidelity]) -> BTreeMap<&'static str, 
         .collect()
 }
 
+/// How many details of each kind the text dropped, where it dropped one.
+pub(crate) fn omitted(fidelity: &[Fidelity]) -> BTreeMap<&'static str, u64> {
+    let by_kind = fidelity_by_kind(fidelity).into_iter();
+    by_kind
+        .map(|(kind, of)| (kind, of.total.saturating_sub(of.kept)))
+        .filter(|(_kind, omitted)| *omitted > 0)
+        .collect()
+}
+
 /// The share of all details that the text carries; `None` where the originals have none.
 pub(crate) fn fidelity(fidelity: &[Fidelity]) -> Option<f64> {
     let total: u64 = fidelity.iter().map(|of| of.total).sum();

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use spanvault_types::{Role, SpanContent, SpanKind};
 
-use crate::{ImportError, Unparsed};
+use crate::{ImportError, Kept, Unparsed};
 
 /// The mark that some programs put at the start of UTF-8 files.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -47,6 +47,12 @@ pub trait Importer: Sync {
     /// # Errors
     /// [`Unparsed`] where they are no record of this format.
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed>;
+
+    /// Which records a compaction kept, of a record that has a summary of the source's own runtime: nothing, where
+    /// the format does not say. The answer depends on nothing but its bytes.
+    fn kept_by_compaction(&self, _original: &[u8]) -> Kept {
+        Kept::Nothing
+    }
 }
 
 /// How sure an importer is.

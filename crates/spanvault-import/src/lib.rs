@@ -12,6 +12,7 @@
 mod blocks;
 mod chat;
 mod claude_code;
+mod compaction;
 mod document;
 mod error;
 mod importer;
@@ -28,6 +29,7 @@ mod time;
 
 use spanvault_types::SpanContent;
 
+pub use compaction::Kept;
 pub use error::{ImportError, Unparsed};
 pub use importer::{Confidence, Importer, Limits, Piece, Quarantine, Record};
 

@@ -7,8 +7,8 @@ use spanvault_types::SpanContent;
 
 use crate::document::{self, Shape, Step};
 use crate::json::Raw;
-use crate::reading::{Reading, read_content};
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed, lines};
+use crate::reading::{Reading, read_content, utf8};
+use crate::{Confidence, ImportError, Importer, Kept, Limits, Piece, Unparsed, lines};
 
 /// A format of JSON objects.
 pub(crate) trait ObjectFormat: Sync {
@@ -22,6 +22,12 @@ pub(crate) trait ObjectFormat: Sync {
 
     /// Reads one object. The answer depends on nothing but the object.
     fn read(object: Raw<'_>) -> Reading;
+
+    /// Which records a compaction kept; see [`Importer::kept_by_compaction`]. The answer depends on nothing but the
+    /// object, which has a summary.
+    fn kept_by_compaction(_object: Raw<'_>) -> Kept {
+        Kept::Nothing
+    }
 }
 
 /// Where the records of a source stand.
@@ -65,5 +71,9 @@ impl<T: ObjectFormat> Importer for T {
 
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
         read_content(original, T::read)
+    }
+
+    fn kept_by_compaction(&self, original: &[u8]) -> Kept {
+        utf8(original).and_then(|text| Ok(Raw::whole(text)?)).map_or(Kept::Nothing, T::kept_by_compaction)
     }
 }

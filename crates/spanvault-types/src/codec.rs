@@ -187,6 +187,7 @@ event_schemas! {
     21 => ClockSuspected,
     22 => Checkpointed,
     23 => SpanSuperseded,
+    24 => SummaryImported,
 }
 
 #[cfg(test)]

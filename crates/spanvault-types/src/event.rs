@@ -68,6 +68,8 @@ pub enum Event {
     Checkpointed(Checkpointed),
     /// A source moved on: a torn record at its end was completed, or a record was rewritten in place.
     SpanSuperseded(SpanSuperseded),
+    /// A compaction that the source's own runtime had made was read from its transcript.
+    SummaryImported(Box<SummaryImported>),
 }
 
 /// Running counts, so that silent loss in a derived index shows.
@@ -586,4 +588,28 @@ pub struct SpanSuperseded {
     pub span: Position,
     /// The span that stands in its place and starts with all its bytes.
     pub by: Position,
+}
+
+/// A summary that the source's own runtime wrote, and what it replaced there.
+///
+/// A fact that was read, not something that this vault allowed: it has no permit, and stands for nothing in the
+/// context of this vault.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct SummaryImported {
+    /// The session.
+    pub session: Position,
+    /// The span that holds its text.
+    pub span: Position,
+    /// 1 for a summary of spans, n+1 where one of its spans holds the text of one of generation n.
+    pub generation: u32,
+    /// The spans that it replaced, in the order of the transcript.
+    pub spans: Vec<Position>,
+    /// The imported summaries whose text is among those spans, ascending.
+    pub summaries: Vec<Position>,
+    /// One citation for each original of the spans.
+    pub citations: Vec<OriginalRef>,
+    /// The manifest: what the text dropped, compressed. Format: FORMAT.md.
+    pub manifest: Vec<u8>,
+    /// Fidelity by kind of detail.
+    pub fidelity: Vec<Fidelity>,
 }

@@ -65,6 +65,10 @@ pub enum Table {
     Superseded = 25,
     /// Cold pack -> the demotion that made it.
     Pack = 26,
+    /// Session -> summaries that its own runtime wrote.
+    Imported = 27,
+    /// Span -> the record that says which spans its text replaced.
+    ImportedFrom = 28,
 }
 
 /// A key of `table` made of positions; also the prefix of all keys that start with them.
@@ -180,6 +184,12 @@ pub fn keys_of(event: &Event, at: Position, body: Option<&ContentHash>) -> Vec<K
         }
         Event::ClockConfirmed(_) | Event::ClockSuspected(_) => keys.push(key(Table::Clock, &[at])),
         Event::Checkpointed(checkpoint) => keys.push(key(Table::Checkpoint, &[checkpoint.session, at])),
+        Event::SummaryImported(summary) => {
+            keys.push(key(Table::Imported, &[summary.session, at]));
+            keys.push(key(Table::ImportedFrom, &[summary.span, at]));
+            keys.extend(summary.citations.iter().map(|c| key(Table::CitedBy, &[c.at, at])));
+            keys.extend(summary.summaries.iter().map(|child| key(Table::CoveredBy, &[*child, at])));
+        }
         Event::SpanSuperseded(superseded) => keys.push(key(Table::Superseded, &[superseded.span, at])),
     }
     keys

@@ -8,8 +8,8 @@ use std::path::Path;
 use spanvault_store::{Frame, Store, Whereabouts};
 use spanvault_types::key::{self, Key, Table};
 use spanvault_types::{
-    Checkpointed, ContentHash, Event, Position, SessionOpened, SourceExtended, SourceOpened, SpanRecorded,
-    Summarised,
+    Checkpointed, ContentHash, Event, OriginalRef, Position, SessionOpened, SourceExtended, SourceOpened,
+    SpanRecorded, Summarised, SummaryImported,
 };
 
 use crate::error::{Error, ErrorKind, Result};
@@ -23,6 +23,8 @@ pub(crate) enum Subject {
     Span { span: Position, original: Position },
     /// A summary; its own frame holds its text.
     Summary(Position),
+    /// A summary that its source's own runtime wrote: the record of it, and the original that holds its text.
+    Imported { summary: Position, original: Position },
     /// An original without a span: a gap.
     Gap(Position),
     /// A checkpoint; its own frame holds its text.
@@ -33,8 +35,32 @@ impl Subject {
     /// The frame whose body is the subject's bytes.
     pub(crate) const fn body(self) -> Position {
         match self {
-            Self::Span { original, .. } => original,
+            Self::Span { original, .. } | Self::Imported { original, .. } => original,
             Self::Summary(at) | Self::Gap(at) | Self::Checkpoint(at) => at,
+        }
+    }
+}
+
+/// A summary, whoever wrote it.
+pub(crate) enum AnySummary {
+    /// This vault's own.
+    Made(Box<Summarised>),
+    /// One that the source's own runtime wrote.
+    Imported(Box<SummaryImported>),
+}
+
+impl AnySummary {
+    pub(crate) fn spans(&self) -> &[Position] {
+        match self {
+            Self::Made(summary) => &summary.spans,
+            Self::Imported(summary) => &summary.spans,
+        }
+    }
+
+    pub(crate) fn citations(&self) -> &[OriginalRef] {
+        match self {
+            Self::Made(summary) => &summary.citations,
+            Self::Imported(summary) => &summary.citations,
         }
     }
 }
@@ -62,7 +88,16 @@ impl Vault {
         source_at, SourceOpened, SourceOpened, "a source";
         piece_at, SourceExtended, SourceExtended, "a piece of a source";
         summary_at, Summarised, Box<Summarised>, "a summary";
+        imported_at, SummaryImported, Box<SummaryImported>, "an imported summary";
         checkpoint_at, Checkpointed, Checkpointed, "a checkpoint";
+    }
+
+    /// A summary, whoever wrote it.
+    pub(crate) fn any_summary_at(&self, at: Position) -> Result<AnySummary> {
+        if let Event::SummaryImported(summary) = self.frame(at)?.event {
+            return Ok(AnySummary::Imported(summary));
+        }
+        self.summary_at(at).map(AnySummary::Made)
     }
 
     /// The positions under `prefix`, ascending by key.
@@ -159,8 +194,12 @@ impl Vault {
                     Err(error) => Err(error),
                 }
             }
-            Name::Summary(summary) => match self.summary_at(summary.0) {
-                Ok(_summary) => Ok(Subject::Summary(summary.0)),
+            Name::Summary(summary) => match self.any_summary_at(summary.0) {
+                Ok(AnySummary::Made(_made)) => Ok(Subject::Summary(summary.0)),
+                Ok(AnySummary::Imported(imported)) => {
+                    let original = self.span_at(imported.span)?.original;
+                    Ok(Subject::Imported { summary: summary.0, original })
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     Err(Error::not_found(format!("find summary {summary}"))
                         .with_hint("\"spanvault context SESSION\" shows a session's summaries"))

@@ -22,6 +22,9 @@ pub enum ContextItem {
         text: String,
         /// Estimated tokens.
         tokens: u64,
+        /// The imported summary that it is the text of: what the source's own runtime had put in place of spans that
+        /// stand before it here.
+        imported: Option<SummaryId>,
     },
     /// A summary that stands for spans.
     Summary {
@@ -85,7 +88,7 @@ impl Session<'_> {
             match row.stands_in {
                 Some(summary) if shown.insert(summary) => items.push(self.summary_item(&view, summary)?),
                 Some(_shown) => {}
-                None => items.push(span_item(row)),
+                None => items.push(span_item(row, self.vault.imported_from(row.at)?)),
             }
             if let Some((at, carried)) = checkpoint.filter(|(_at, carried)| carried.after == row.at) {
                 let text = String::from_utf8_lossy(&self.vault.bytes_at(*at)?).into_owned();
@@ -127,14 +130,16 @@ impl Session<'_> {
     }
 }
 
-fn span_item(row: &SpanRow) -> ContextItem {
+fn span_item(row: &SpanRow, imported: Option<SummaryId>) -> ContextItem {
     let span = SpanId(row.at);
     match &row.sight {
         Sight::Seen(content, original) => {
             let text = if content.parts.is_empty() { lossy_head(original) } else { words_of(content) };
-            ContextItem::Span { span, role: row.span.role, text, tokens: row.span.tokens }
+            ContextItem::Span { span, role: row.span.role, text, tokens: row.span.tokens, imported }
         }
-        Sight::Meta => ContextItem::Span { span, role: row.span.role, text: String::new(), tokens: 0 },
+        Sight::Meta => {
+            ContextItem::Span { span, role: row.span.role, text: String::new(), tokens: 0, imported }
+        }
         Sight::Unseen(error) => {
             let tombstone = error.tombstone();
             let text = match (error.kind(), tombstone) {

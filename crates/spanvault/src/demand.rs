@@ -193,7 +193,9 @@ impl Vault {
             ScopeName::Path(path) => Scope::Path(path.clone()),
             ScopeName::Named(name) => match (name, self.resolve(name)?) {
                 (Name::Span(span), _subject) => Scope::Span(span.0),
-                (_name, Subject::Summary(at)) => Scope::Summary(at),
+                (_name, Subject::Summary(summary) | Subject::Imported { summary, .. }) => {
+                    Scope::Summary(summary)
+                }
                 (_name, Subject::Span { original, .. } | Subject::Gap(original)) => Scope::Original(original),
                 (_name, Subject::Checkpoint(_)) => {
                     return Err(Error::invalid("keep a checkpoint: it is derived and never removed"));
@@ -208,7 +210,7 @@ impl Vault {
             Scope::Original(at) => vec![*at],
             Scope::Span(at) => vec![self.span_at(*at)?.original],
             Scope::Summary(at) => {
-                self.summary_at(*at)?.citations.iter().map(|citation| citation.at).collect()
+                self.any_summary_at(*at)?.citations().iter().map(|citation| citation.at).collect()
             }
             Scope::Session(session) => self.originals_where(Some(*session), &|_span| true)?,
             Scope::Class(class) => self.originals_where(None, &|span| span.class == *class)?,

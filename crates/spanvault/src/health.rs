@@ -106,10 +106,12 @@ impl Vault {
     /// The summaries whose evidence is damaged, and the number of those whose evidence has expired.
     fn summaries_at_risk(&self) -> Result<(Vec<SummaryId>, u64)> {
         let (mut at_risk, mut expired) = (Vec::new(), 0);
-        for at in self.positions(&key::key(Table::Summary, &[]))? {
-            let summary = self.summary_at(at)?;
+        let mut summaries = self.positions(&key::key(Table::Summary, &[]))?;
+        summaries.extend(self.positions(&key::key(Table::Imported, &[]))?);
+        for at in summaries {
+            let summary = self.any_summary_at(at)?;
             let (mut is_damaged, mut is_expired) = (false, false);
-            for citation in &summary.citations {
+            for citation in summary.citations() {
                 match self.store.whereabouts(citation.at) {
                     Whereabouts::Hot | Whereabouts::Cold { .. } | Whereabouts::Condemned { .. } => {}
                     Whereabouts::Reclaimed { .. } => is_expired = true,

@@ -5,6 +5,7 @@
 //! tail and a rewritten file adds a new end that shares what it can. What was read is committed in batches, each
 //! with its piece of the recipe, so an interrupted run goes on where it stopped.
 
+mod compactions;
 mod known;
 mod report;
 mod runs;
@@ -24,6 +25,9 @@ use crate::classes::ClassStreams;
 use crate::error::{Error, Result};
 use crate::recorder::{Identity, NewSpan, Recorder};
 use crate::vault::Vault;
+pub use compactions::ImportedSummary;
+pub(crate) use compactions::summary_text;
+use compactions::{Compactions, Mark};
 use known::KnownRecipe;
 pub use report::{IngestReport, QuarantinedRecord};
 use runs::Runs;
@@ -185,7 +189,7 @@ enum Pending {
     /// A gap.
     Gap { bytes: Vec<u8>, hash: ContentHash },
     /// A record.
-    Record { record: Box<Record>, hash: ContentHash, replaces: Option<Position> },
+    Record { record: Box<Record>, hash: ContentHash, mark: Mark, replaces: Option<Position> },
 }
 
 /// One ingest of one file.
@@ -193,7 +197,6 @@ struct Run<'v> {
     vault: &'v Vault,
     path: String,
     source_name: String,
-    format: &'static str,
     source: Option<Position>,
     session_override: Option<String>,
     known: KnownRecipe<'v>,
@@ -204,6 +207,8 @@ struct Run<'v> {
     /// Where in the file the pieces taken so far end.
     offset: u64,
     classes: ClassStreams,
+    compactions: Compactions,
+    importer: &'static dyn Importer,
     /// Spans that this file has at another place already: a repeated line is a span of its own.
     taken: HashSet<Position>,
     report: IngestReport,
@@ -226,7 +231,6 @@ impl<'v> Run<'v> {
             report: IngestReport::new(&path, importer.format()),
             path,
             source_name,
-            format: importer.format(),
             source,
             session_override: options.session.clone(),
             known,
@@ -235,6 +239,8 @@ impl<'v> Run<'v> {
             pending_bytes: 0,
             offset: 0,
             classes: ClassStreams::default(),
+            compactions: Compactions::default(),
+            importer,
             taken: HashSet::new(),
             changed: false,
         })
@@ -259,9 +265,11 @@ impl<'v> Run<'v> {
         match self.known.next_if(&hash, index)? {
             Some(position) => {
                 self.pending.push(Pending::Known { position, index });
-                if index.is_some() {
+                if let Piece::Span(record) = &piece {
                     self.report.spans_known += 1;
                     self.taken.insert(position);
+                    let mark = Mark::of(self.importer, record);
+                    self.compactions.pass(&self.session_name(record), mark, position);
                 }
                 if let Some(piece) = self.known.finished_piece() {
                     self.base = (piece.at, piece.to_byte);
@@ -289,7 +297,8 @@ impl<'v> Run<'v> {
                 self.pending_bytes += record.bytes.len();
                 let replaces =
                     torn.filter(|torn| torn.is_completed_by(self.vault, &record)).map(|torn| torn.span);
-                self.pending.push(Pending::Record { record: Box::new(record), hash, replaces });
+                let mark = Mark::of(self.importer, &record);
+                self.pending.push(Pending::Record { record: Box::new(record), hash, mark, replaces });
             }
         }
         Ok(())
@@ -311,9 +320,11 @@ impl<'v> Run<'v> {
             match pending {
                 Pending::Known { position, index } => runs.push(position, index),
                 Pending::Gap { bytes, hash } => runs.push(recorder.gap(bytes, hash)?, None),
-                Pending::Record { record, hash, replaces } => {
+                Pending::Record { record, hash, mark, replaces } => {
                     let index = record.index;
-                    let at = self.record(&mut recorder, *record, hash, class, source)?;
+                    let session = self.session_name(&record);
+                    let at = self.record(&mut recorder, &session, *record, hash, class, source)?;
+                    self.compactions.pass(&session, mark, at);
                     if let Some(span) = replaces {
                         recorder.push(Event::SpanSuperseded(SpanSuperseded { span, by: at }), None);
                     }
@@ -334,7 +345,7 @@ impl<'v> Run<'v> {
 
     fn ensure_source(&mut self, recorder: &mut Recorder<'_>) -> Position {
         *self.source.get_or_insert_with(|| {
-            let opened = SourceOpened { path: self.path.clone(), format: self.format.to_owned() };
+            let opened = SourceOpened { path: self.path.clone(), format: self.importer.format().to_owned() };
             recorder.push(Event::SourceOpened(opened), None)
         })
     }
@@ -342,15 +353,15 @@ impl<'v> Run<'v> {
     fn record(
         &mut self,
         recorder: &mut Recorder<'_>,
+        name: &str,
         record: Record,
         hash: ContentHash,
         class: EvidentialClass,
         source: Position,
     ) -> Result<Position> {
-        let name = self.session_name(&record);
-        let session = recorder.session(&name, self.format)?;
-        if !self.report.sessions.contains(&name) {
-            self.report.sessions.push(name);
+        let session = recorder.session(name, self.importer.format())?;
+        if !self.report.sessions.iter().any(|known| known == name) {
+            self.report.sessions.push(name.to_owned());
         }
         let known = match &record.content.event_key {
             Some(identity) => recorder
@@ -398,6 +409,7 @@ impl<'v> Run<'v> {
             self.changed = true;
             self.flush(true)?;
         }
+        self.report.imported = self.compactions.import(self.vault)?;
         Ok(self.report)
     }
 }

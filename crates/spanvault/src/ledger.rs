@@ -3,6 +3,7 @@
 use spanvault_types::key::{self, Table};
 use spanvault_types::{Event, Operation, Position, Reason, StoreTime};
 
+use crate::catalog::AnySummary;
 use crate::error::{Error, Result};
 use crate::vault::Vault;
 
@@ -76,7 +77,10 @@ impl Vault {
         let original = if let Event::SpanRecorded(span) = event { span.original } else { subject };
         let mut permitted = None;
         for at in self.positions(&key::key(Table::CitedBy, &[original]))? {
-            if self.summary_at(at)?.spans.binary_search(&subject).is_ok() {
+            // That another program replaced a span is no verdict.
+            if let AnySummary::Made(summary) = self.any_summary_at(at)?
+                && summary.spans.binary_search(&subject).is_ok()
+            {
                 permitted = Some(at);
             }
         }

@@ -3,14 +3,16 @@
 use spanvault_evidence::{AtomKind, Manifest};
 use spanvault_store::Whereabouts;
 use spanvault_types::key::{self, Table};
-use spanvault_types::{ContentHash, Expiry, Fidelity, Horizon, Lease, Mode, Position};
+use spanvault_types::{ContentHash, Expiry, Fidelity, Horizon, Lease, Mode, OriginalRef, Position};
 
 use crate::catalog::Subject;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{DemandId, HoldId, Name, SpanId, SummaryId};
+use crate::ingest::summary_text;
 use crate::keepers::Keepers;
 use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
+use crate::view::Formats;
 
 /// A summary taken apart.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +23,14 @@ pub struct Expansion {
     pub session: String,
     /// How many summaries deep it is.
     pub generation: u32,
-    /// Who wrote the text.
+    /// Who wrote the text; of an imported one the format of its transcript.
     pub summarizer: String,
-    /// What the permit allowed.
-    pub mode: Mode,
+    /// Whether the source's own runtime wrote and used it: it stands for nothing in the context of this vault, and
+    /// `originals` are those of the spans that it replaced directly. What it took over from an earlier compaction
+    /// it took from the text of that one's summary, which is among `summaries`.
+    pub imported: bool,
+    /// What the permit allowed; an imported one has none.
+    pub mode: Option<Mode>,
     /// Whether the text is a mere prefix of its sources.
     pub degraded: bool,
     /// Its text.
@@ -121,39 +127,55 @@ impl Vault {
     /// # Errors
     /// `NotFound` for an unknown summary; `Corrupt` where its record is damaged.
     pub fn expand(&self, summary: SummaryId) -> Result<Expansion> {
-        self.resolve(&Name::Summary(summary))?;
+        let Subject::Imported { original, .. } = self.resolve(&Name::Summary(summary))? else {
+            return self.expand_made(summary);
+        };
+        let record = *self.imported_at(summary.0)?;
+        let span = self.span_at(record.span)?;
+        let content = self.content_of(&span, &self.bytes_at(original)?, &Formats::default())?;
+        let format = match span.source {
+            Position::ZERO => self.session_at(span.session)?.format,
+            source => self.source_at(source)?.format,
+        };
+        Ok(Expansion {
+            summary,
+            session: self.session_at(record.session)?.name,
+            generation: record.generation,
+            summarizer: format,
+            imported: true,
+            mode: None,
+            degraded: false,
+            text: summary_text(&content),
+            digest: String::new(),
+            summaries: record.summaries.into_iter().map(SummaryId).collect(),
+            originals: self.all_cited(record.session, &record.citations)?,
+            fidelity: record.fidelity,
+            omitted: omissions(summary, &record.manifest)?,
+        })
+    }
+
+    fn expand_made(&self, summary: SummaryId) -> Result<Expansion> {
         let record = self.summary_at(summary.0)?;
         let text = String::from_utf8_lossy(&self.bytes_at(summary.0)?).into_owned();
-        let manifest = Manifest::decode(&record.manifest).map_err(|source| {
-            Error::new(ErrorKind::Corrupt, format!("read the manifest of {summary}")).with_source(source)
-        })?;
-        let omitted = manifest
-            .omissions()
-            .map(|detail| Omission {
-                kind: detail.kind,
-                text: detail.words().to_owned(),
-                original: detail.at,
-            })
-            .collect();
-        let originals = record
-            .citations
-            .iter()
-            .map(|citation| self.cited(record.session, citation.at))
-            .collect::<Result<_>>()?;
         Ok(Expansion {
             summary,
             session: self.session_at(record.session)?.name,
             generation: record.generation,
             summarizer: record.summarizer,
-            mode: record.mode,
+            imported: false,
+            mode: Some(record.mode),
             degraded: record.degraded,
             text,
             digest: record.digest,
             summaries: record.summaries.into_iter().map(SummaryId).collect(),
-            originals,
+            originals: self.all_cited(record.session, &record.citations)?,
             fidelity: record.fidelity,
-            omitted,
+            omitted: omissions(summary, &record.manifest)?,
         })
+    }
+
+    fn all_cited(&self, session: Position, citations: &[OriginalRef]) -> Result<Vec<CitedOriginal>> {
+        citations.iter().map(|citation| self.cited(session, citation.at)).collect()
     }
 
     fn cited(&self, session: Position, original: Position) -> Result<CitedOriginal> {
@@ -192,7 +214,7 @@ impl Vault {
         let subject = self.resolve(&name.into())?;
         let original = match subject {
             Subject::Span { original, .. } | Subject::Gap(original) => original,
-            Subject::Summary(_) | Subject::Checkpoint(_) => {
+            Subject::Summary(_) | Subject::Imported { .. } | Subject::Checkpoint(_) => {
                 return Err(Error::invalid(format!(
                     "explain a {}: it is derived and never removed",
                     subject.word()
@@ -237,4 +259,17 @@ impl Vault {
             live,
         })
     }
+}
+
+/// What the manifest of a summary says that its text dropped.
+fn omissions(summary: SummaryId, manifest: &[u8]) -> Result<Vec<Omission>> {
+    let manifest = Manifest::decode(manifest).map_err(|source| {
+        Error::new(ErrorKind::Corrupt, format!("read the manifest of {summary}")).with_source(source)
+    })?;
+    let omitted = manifest.omissions().map(|detail| Omission {
+        kind: detail.kind,
+        text: detail.words().to_owned(),
+        original: detail.at,
+    });
+    Ok(omitted.collect())
 }

@@ -106,7 +106,7 @@ impl Subject {
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Span { .. } => "span",
-            Self::Summary(_) => "summary",
+            Self::Summary(_) | Self::Imported { .. } => "summary",
             Self::Gap(_) => "gap",
             Self::Checkpoint(_) => "checkpoint",
         }

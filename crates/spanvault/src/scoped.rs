@@ -89,7 +89,7 @@ impl ScopeMembers {
         Ok(match self.of_summaries.entry(summary) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
-                let mut spans = vault.summary_at(summary)?.spans;
+                let mut spans = vault.any_summary_at(summary)?.spans().to_vec();
                 spans.sort_unstable();
                 unknown.insert(spans)
             }

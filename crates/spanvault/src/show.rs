@@ -47,7 +47,9 @@ impl Vault {
     pub fn show(&self, name: impl Into<Name>) -> Result<Shown> {
         match self.resolve(&name.into())? {
             Subject::Span { span, original } => self.show_span(span, original),
-            Subject::Summary(at) => Ok(Shown::Summary(Box::new(self.expand(SummaryId(at))?))),
+            Subject::Summary(summary) | Subject::Imported { summary, .. } => {
+                Ok(Shown::Summary(Box::new(self.expand(SummaryId(summary))?)))
+            }
             Subject::Checkpoint(at) => {
                 let text = String::from_utf8_lossy(&self.bytes_at(at)?).into_owned();
                 Ok(Shown::Checkpoint { checkpoint: CheckpointId(at), text })

@@ -1,6 +1,7 @@
 //! Lists the spans of a vault with what was read in them.
 
 use spanvault_evidence::Obligation;
+use spanvault_types::key::{self, Table};
 use spanvault_types::{ByteRange, ContentHash, EvidentialClass, Expiry, Position, Role, SpanKind};
 
 use crate::error::Result;
@@ -75,6 +76,8 @@ pub struct SpanInfo {
     pub expires_at: Expiry,
     /// The summary that stands for it in the context.
     pub summary: Option<SummaryId>,
+    /// The imported summary that it holds the text of, where its source's own runtime had compacted.
+    pub imported: Option<SummaryId>,
 }
 
 impl Vault {
@@ -174,9 +177,15 @@ impl Vault {
                 tier: self.store.whereabouts(row.span.original),
                 expires_at: kept.expires_at(),
                 summary: row.stands_in.map(SummaryId),
+                imported: self.imported_from(row.at)?,
             })?;
         }
         Ok(())
+    }
+
+    /// The first imported summary that the span at `at` holds the text of.
+    pub(crate) fn imported_from(&self, at: Position) -> Result<Option<SummaryId>> {
+        Ok(self.positions(&key::key(Table::ImportedFrom, &[at]))?.first().copied().map(SummaryId))
     }
 
     pub(crate) fn source_path_of(&self, source: Position) -> Result<String> {

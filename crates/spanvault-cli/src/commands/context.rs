@@ -65,6 +65,8 @@ struct ItemResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    imported: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     covers: Option<usize>,
@@ -82,7 +84,8 @@ impl From<ContextItem> for ItemResponse {
     fn from(item: ContextItem) -> Self {
         let tokens = item.tokens();
         match item {
-            ContextItem::Span { span, role, text, .. } => Self {
+            ContextItem::Span { span, role, text, imported, .. } => Self {
+                imported: imported.map(|summary| summary.to_string()),
                 kind: "span",
                 span: Some(span.to_string()),
                 role: Some(role.as_str()),
@@ -129,6 +132,10 @@ impl ItemResponse {
                 format!("summary of {}, generation {generation}", counted(covers as u64, "span"))
             }
             _ => self.role.unwrap_or(self.kind).to_owned(),
+        };
+        let what = match &self.imported {
+            Some(summary) => format!("{what}, imported summary {summary}"),
+            None => what,
         };
         format!("--- {name} {what} ({} tokens)", count(self.tokens))
     }

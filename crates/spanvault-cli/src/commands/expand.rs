@@ -5,6 +5,7 @@ use std::io;
 
 use clap::Args;
 use serde::Serialize;
+use spanvault::types::Mode;
 use spanvault::{CitedOriginal, Expansion, SummaryId};
 
 use crate::context::Context;
@@ -39,7 +40,8 @@ pub(crate) struct ExpandResponse {
     session: String,
     generation: u32,
     summarizer: String,
-    mode: &'static str,
+    imported: bool,
+    mode: Option<&'static str>,
     degraded: bool,
     text: String,
     digest: String,
@@ -78,7 +80,8 @@ impl From<Expansion> for ExpandResponse {
             session: expansion.session,
             generation: expansion.generation,
             summarizer: expansion.summarizer,
-            mode: expansion.mode.as_str(),
+            imported: expansion.imported,
+            mode: expansion.mode.map(Mode::as_str),
             degraded: expansion.degraded,
             text: expansion.text,
             digest: expansion.digest,
@@ -113,7 +116,10 @@ impl Response for ExpandResponse {
         page.heading(&format!("summary {} of session {session}", self.summary))?;
         page.field("generation", self.generation)?;
         page.field("written by", &self.summarizer)?;
-        page.field("mode", self.mode.replace('_', " "))?;
+        match self.mode {
+            Some(mode) => page.field("mode", mode.replace('_', " "))?,
+            None => page.field("imported", "the transcript's own runtime replaced the originals by it")?,
+        }
         if self.degraded {
             page.field("degraded", "the text is a mere prefix of its sources")?;
         }

@@ -1,16 +1,18 @@
 //! `ingest`: records the spans of transcripts.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use spanvault::{ErrorKind, IngestOptions, IngestReport, SpanId, Vault};
+use spanvault::{ErrorKind, ImportedSummary, IngestOptions, IngestReport, SpanId, Vault};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::files::{Found, walk};
 use crate::output::{Output, Page, Progress, Response, Tone, bytes, count, counted, joined};
+use crate::wire;
 
 /// Record the spans of transcripts, byte for byte
 ///
@@ -181,10 +183,37 @@ pub(crate) struct IngestResponse {
     conflicts: u64,
     conflicting: Vec<String>,
     quarantined: Vec<QuarantinedResponse>,
+    compactions: Vec<CompactionResponse>,
     bytes: u64,
     bytes_new: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'static str>,
+}
+
+/// A compaction that the transcript's own runtime had made.
+#[derive(Debug, Serialize)]
+struct CompactionResponse {
+    summary: String,
+    span: String,
+    imported: bool,
+    generation: u32,
+    covers: usize,
+    fidelity: Option<f64>,
+    omitted: BTreeMap<&'static str, u64>,
+}
+
+impl From<ImportedSummary> for CompactionResponse {
+    fn from(imported: ImportedSummary) -> Self {
+        Self {
+            summary: imported.summary.to_string(),
+            span: imported.span.to_string(),
+            imported: true,
+            generation: imported.generation,
+            covers: imported.covers,
+            fidelity: wire::fidelity(&imported.fidelity),
+            omitted: wire::omitted(&imported.fidelity),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -212,6 +241,7 @@ impl IngestResponse {
             conflicts: report.conflicts.len() as u64,
             conflicting: report.conflicts.into_iter().map(|at| SpanId(at).to_string()).collect(),
             quarantined: quarantined.collect(),
+            compactions: report.imported.into_iter().map(CompactionResponse::from).collect(),
             bytes: report.bytes,
             bytes_new: report.bytes_new,
             skipped: None,
@@ -228,6 +258,7 @@ impl IngestResponse {
             conflicts: 0,
             conflicting: Vec::new(),
             quarantined: Vec::new(),
+            compactions: Vec::new(),
             bytes: 0,
             bytes_new: 0,
             skipped: Some(why),
@@ -267,6 +298,7 @@ impl Response for IngestResponse {
             let text = page.paint(Tone::Warning, &text);
             page.field("  conflicts", text)?;
         }
+        self.show_compactions(page)?;
         if self.quarantined.is_empty() {
             return Ok(());
         }
@@ -284,5 +316,22 @@ impl Response for IngestResponse {
         }
         let more = self.quarantined.len().saturating_sub(QUARANTINED_SHOWN);
         if more > 0 { page.line(format_args!("    and {more} more")) } else { Ok(()) }
+    }
+}
+
+impl IngestResponse {
+    /// What the compactions of the transcript's own runtime lost.
+    fn show_compactions(&self, page: &mut Page<'_>) -> io::Result<()> {
+        let Some(last) = self.compactions.last() else { return Ok(()) };
+        let lost: u64 = self.compactions.iter().flat_map(|one| one.omitted.values()).sum();
+        page.field(
+            "  compactions",
+            format_args!(
+                "{} imported, which dropped {}; \"spanvault expand {}\" names those of the last",
+                count(self.compactions.len() as u64),
+                counted(lost, "detail"),
+                last.summary
+            ),
+        )
     }
 }

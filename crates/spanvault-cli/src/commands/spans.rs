@@ -60,6 +60,7 @@ pub(crate) struct SpanResponse {
     pub(crate) tier: String,
     pub(crate) expires_at: Option<String>,
     pub(crate) summary: Option<String>,
+    pub(crate) imported: Option<String>,
 }
 
 /// A promise that a span makes.
@@ -101,6 +102,7 @@ impl From<SpanInfo> for SpanResponse {
             tier: info.tier.as_str().to_owned(),
             expires_at: wire::expiry(info.expires_at),
             summary: info.summary.map(|summary| summary.to_string()),
+            imported: info.imported.map(|summary| summary.to_string()),
         }
     }
 }

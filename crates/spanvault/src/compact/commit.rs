@@ -16,7 +16,7 @@ use super::draft::{Drafts, SummaryDraft};
 use super::insight::Insight;
 use super::plan::{CompactionPlan, RefusedSpan};
 use super::{Preserved, SummaryMade};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ids::{SpanId, SummaryId};
 use crate::keepers::Keepers;
 use crate::scoped::ScopeMembers;
@@ -315,18 +315,7 @@ impl Judge<'_> {
             self.plan.insight.rows_of(closure).map(|row| row.span.original).collect();
         originals.sort_unstable();
         originals.dedup();
-        originals
-            .into_iter()
-            .map(|at| {
-                let commitment = self.vault.frame(at)?.commitment.ok_or_else(|| {
-                    Error::new(
-                        ErrorKind::Corrupt,
-                        format!("cite the original at {at}: its frame has no commitment"),
-                    )
-                })?;
-                Ok(OriginalRef { at, commitment })
-            })
-            .collect()
+        originals.into_iter().map(|at| self.vault.citation_of(at)).collect()
     }
 
     fn record(&self, refused: &[RefusedSpan]) -> Refused {

@@ -3,6 +3,8 @@
 use spanvault_import::Record;
 use spanvault_types::{Position, SpanKind};
 
+use super::ImportedSummary;
+
 /// A record that could not be read, or was too large to be: kept, not parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuarantinedRecord {
@@ -17,7 +19,7 @@ pub struct QuarantinedRecord {
 }
 
 /// What one ingest of one file did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IngestReport {
     /// The file, as an absolute path.
     pub source: String,
@@ -33,6 +35,8 @@ pub struct IngestReport {
     pub conflicts: Vec<Position>,
     /// Records that could not be parsed.
     pub quarantined: Vec<QuarantinedRecord>,
+    /// Summaries of compactions that the transcript's own runtime had made, as far as they were not known.
+    pub imported: Vec<ImportedSummary>,
     /// Bytes of the file.
     pub bytes: u64,
     /// Bytes that were not in the vault before.
@@ -49,6 +53,7 @@ impl IngestReport {
             spans_known: 0,
             conflicts: Vec::new(),
             quarantined: Vec::new(),
+            imported: Vec::new(),
             bytes: 0,
             bytes_new: 0,
         }

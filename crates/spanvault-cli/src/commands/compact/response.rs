@@ -133,11 +133,6 @@ impl CompactResponse {
 
 impl From<SummaryMade> for SummaryResponse {
     fn from(made: SummaryMade) -> Self {
-        let by_kind = wire::fidelity_by_kind(&made.fidelity);
-        let omitted = by_kind
-            .iter()
-            .map(|(kind, of)| (*kind, of.total.saturating_sub(of.kept)))
-            .filter(|(_kind, omitted)| *omitted > 0);
         Self {
             summary: made.summary.map(|summary| summary.to_string()),
             generation: made.generation,
@@ -145,8 +140,8 @@ impl From<SummaryMade> for SummaryResponse {
             mode: made.mode.as_str(),
             tokens: made.tokens,
             fidelity: wire::fidelity(&made.fidelity),
-            omitted: omitted.collect(),
-            fidelity_by_kind: by_kind,
+            omitted: wire::omitted(&made.fidelity),
+            fidelity_by_kind: wire::fidelity_by_kind(&made.fidelity),
             degraded: made.degraded,
         }
     }

@@ -188,6 +188,17 @@ fn described(at: Position, event: &Event) -> (&'static str, Value) {
                 "items": checkpoint.items.len(),
             }),
         ),
+        Event::SummaryImported(summary) => (
+            "summary_imported",
+            json!({
+                "summary": SummaryId(at).to_string(),
+                "session": summary.session.get(),
+                "span": span_id(summary.span),
+                "generation": summary.generation,
+                "covers": summary.spans.len(),
+                "citations": summary.citations.len(),
+            }),
+        ),
         Event::SpanSuperseded(superseded) => {
             ("span_superseded", json!({"span": span_id(superseded.span), "by": span_id(superseded.by)}))
         }

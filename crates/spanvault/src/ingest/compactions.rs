@@ -1,0 +1,266 @@
+//! Compactions that the transcript's own runtime had made: which spans its summaries replaced, and what they lost.
+//!
+//! What is written is a fact that was read, not a permission: the spans stay as they are in the context of this
+//! vault, and nothing is leased. What a summary replaced follows from the order of the file alone.
+
+use std::collections::HashMap;
+
+use spanvault_evidence::{Atom, Manifest, atoms};
+use spanvault_import::{Importer, Kept, Record};
+use spanvault_types::key::{self, Table};
+use spanvault_types::{
+    Event, Fidelity, OriginalRef, PartBody, Position, SpanContent, SpanKind, SpanRecorded, SummaryImported,
+};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{SpanId, SummaryId};
+use crate::recorder::Recorder;
+use crate::vault::Vault;
+use crate::view::Formats;
+
+/// The most spans, and the most bytes of originals, that one imported summary speaks of; what a compaction replaced
+/// beyond that stands in further ones of the same text.
+const PART_SPANS: usize = 1 << 16;
+const PART_BYTES: u64 = 32 << 20;
+/// How much is made ready before it is committed, in bytes of manifests and citations.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// A summary that the transcript's own runtime wrote, as it was imported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportedSummary {
+    /// Its id.
+    pub summary: SummaryId,
+    /// The span that holds its text.
+    pub span: SpanId,
+    /// How many summaries deep it is.
+    pub generation: u32,
+    /// How many spans it replaced in the transcript.
+    pub covers: usize,
+    /// Fidelity by kind of detail: what the text kept of them.
+    pub fidelity: Vec<Fidelity>,
+}
+
+/// What matters of a record for compactions, read while its bytes are at hand.
+pub(super) struct Mark {
+    index: u64,
+    event: Option<[u8; 16]>,
+    is_conversation: bool,
+    /// What is kept, where the record is the summary of a compaction.
+    kept: Option<Kept>,
+}
+
+impl Mark {
+    pub(super) fn of(importer: &dyn Importer, record: &Record) -> Self {
+        let is_summary = record.content.parts.iter().any(|part| matches!(part.body, PartBody::Summary(_)));
+        Self {
+            index: record.index,
+            event: record.content.event_key.as_deref().map(key::event_key_of),
+            is_conversation: record.content.kind.is_conversation(),
+            kept: is_summary.then(|| importer.kept_by_compaction(&record.bytes)),
+        }
+    }
+}
+
+/// Watches the spans of one file go by.
+#[derive(Default)]
+pub(super) struct Compactions {
+    /// The spans of each session since its last compaction.
+    standing: HashMap<String, Vec<Standing>>,
+    found: Vec<Found>,
+}
+
+/// A span that no compaction has replaced yet.
+struct Standing {
+    span: Position,
+    index: u64,
+    event: Option<[u8; 16]>,
+}
+
+/// The summary of a compaction and what it replaced, in order.
+struct Found {
+    summary: Position,
+    replaced: Vec<Position>,
+}
+
+impl Compactions {
+    /// Takes note of the next span of `session`.
+    pub(super) fn pass(&mut self, session: &str, mark: Mark, span: Position) {
+        if !mark.is_conversation {
+            return;
+        }
+        if !self.standing.contains_key(session) {
+            self.standing.insert(session.to_owned(), Vec::new());
+        }
+        let Some(standing) = self.standing.get_mut(session) else { return };
+        if let Some(kept) = mark.kept {
+            let from = match kept {
+                Kept::Nothing => standing.len(),
+                Kept::FromIndex(first) => standing.partition_point(|before| before.index < first),
+                Kept::FromEvent(first) => {
+                    let first = key::event_key_of(&first);
+                    let found = standing.iter().position(|before| before.event == Some(first));
+                    found.unwrap_or(standing.len())
+                }
+            };
+            let replaced: Vec<Position> = standing.drain(..from).map(|before| before.span).collect();
+            if !replaced.is_empty() {
+                self.found.push(Found { summary: span, replaced });
+            }
+        }
+        standing.push(Standing { span, index: mark.index, event: mark.event });
+    }
+
+    /// Records each compaction that the log does not know yet.
+    pub(super) fn import(self, vault: &Vault) -> Result<Vec<ImportedSummary>> {
+        let mut import = Import { vault, ready: Vec::new(), ready_bytes: 0, done: Vec::new() };
+        for found in &self.found {
+            import.take(found)?;
+        }
+        import.commit()?;
+        Ok(import.done)
+    }
+}
+
+struct Import<'v> {
+    vault: &'v Vault,
+    ready: Vec<Ready>,
+    ready_bytes: usize,
+    done: Vec<ImportedSummary>,
+}
+
+/// An imported summary that waits for its place in the log.
+struct Ready {
+    event: SummaryImported,
+    /// Which of its spans hold the text of an earlier compaction.
+    texts: Vec<Position>,
+}
+
+impl Import<'_> {
+    fn take(&mut self, found: &Found) -> Result<()> {
+        if !self.vault.positions(&key::key(Table::ImportedFrom, &[found.summary]))?.is_empty() {
+            return Ok(());
+        }
+        let span = self.vault.span_at(found.summary)?;
+        let text = match self.vault.readable(&span)? {
+            Some((content, _bytes)) => summary_text(&content),
+            // It is there, and what it says cannot be seen.
+            None => String::new(),
+        };
+        let mut rest = found.replaced.as_slice();
+        while !rest.is_empty() {
+            let (part, used) = self.part(&text, found.summary, span.session, rest)?;
+            rest = rest.get(used..).unwrap_or_default();
+            self.ready_bytes += part.event.manifest.len() + 48 * part.event.citations.len();
+            self.ready.push(part);
+        }
+        if self.ready_bytes >= BATCH_BYTES { self.commit() } else { Ok(()) }
+    }
+
+    /// Reads as many of the replaced spans as one record speaks of.
+    fn part(
+        &self,
+        text: &str,
+        summary: Position,
+        session: Position,
+        replaced: &[Position],
+    ) -> Result<(Ready, usize)> {
+        let mut sources: Vec<(Position, Vec<Atom>)> = Vec::new();
+        let mut originals = Vec::new();
+        let mut spans = Vec::new();
+        let mut texts = Vec::new();
+        let mut bytes = 0;
+        for at in replaced.iter().take(PART_SPANS) {
+            let span = self.vault.span_at(*at)?;
+            if bytes > 0 && bytes + span.bytes > PART_BYTES {
+                break;
+            }
+            bytes += span.bytes;
+            originals.push(span.original);
+            spans.push(*at);
+            if let Some((content, bytes)) = self.vault.readable(&span)? {
+                if content.parts.iter().any(|part| matches!(part.body, PartBody::Summary(_))) {
+                    texts.push(*at);
+                }
+                sources.push((span.original, atoms(&content, &bytes)));
+            }
+        }
+        let used = spans.len();
+        let manifest = Manifest::of(text, [], sources);
+        originals.sort_unstable();
+        originals.dedup();
+        let event = SummaryImported {
+            session,
+            span: summary,
+            generation: 1,
+            spans,
+            summaries: Vec::new(),
+            citations: originals.into_iter().map(|at| self.vault.citation_of(at)).collect::<Result<_>>()?,
+            fidelity: manifest.fidelity(),
+            manifest: manifest
+                .encode()
+                .map_err(|source| Error::internal("write a manifest").with_source(source))?,
+        };
+        Ok((Ready { event, texts }, used))
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        if self.ready.is_empty() {
+            return Ok(());
+        }
+        let mut recorder = Recorder::start(self.vault)?;
+        // What this batch has imported from each span.
+        let mut placed: HashMap<Position, Vec<(Position, u32)>> = HashMap::new();
+        for Ready { mut event, texts } in std::mem::take(&mut self.ready) {
+            let mut before = Vec::new();
+            for text in texts {
+                before.extend(placed.get(&text).into_iter().flatten().copied());
+                for at in self.vault.positions(&key::key(Table::ImportedFrom, &[text]))? {
+                    before.push((at, self.vault.imported_at(at)?.generation));
+                }
+            }
+            before.sort_unstable();
+            event.generation = before.iter().map(|(_at, generation)| *generation).max().unwrap_or(0) + 1;
+            event.summaries = before.into_iter().map(|(at, _generation)| at).collect();
+            let (span, generation, covers) = (event.span, event.generation, event.spans.len());
+            let fidelity = event.fidelity.clone();
+            let at = recorder.push(Event::SummaryImported(Box::new(event)), None);
+            placed.entry(span).or_default().push((at, generation));
+            let summary = SummaryId(at);
+            self.done.push(ImportedSummary { summary, span: SpanId(span), generation, covers, fidelity });
+        }
+        self.ready_bytes = 0;
+        let commit = recorder.append()?;
+        self.vault.make_durable(commit)
+    }
+}
+
+/// What a span says as the summary of a compaction.
+pub(crate) fn summary_text(content: &SpanContent) -> String {
+    let texts = content.parts.iter().filter_map(|part| match &part.body {
+        PartBody::Summary(text) => Some(text.as_str()),
+        PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Call(_) | PartBody::Result(_) => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+impl Vault {
+    /// What a span says, with its bytes; `None` where that was never read or cannot be had.
+    fn readable(&self, span: &SpanRecorded) -> Result<Option<(SpanContent, Vec<u8>)>> {
+        if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge | SpanKind::Meta) {
+            return Ok(None);
+        }
+        match self.bytes_at(span.original) {
+            Ok(bytes) => Ok(Some((self.content_of(span, &bytes, &Formats::default())?, bytes))),
+            Err(error) if matches!(error.kind(), ErrorKind::Insufficient | ErrorKind::Corrupt) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A citation of the original at `at`.
+    pub(crate) fn citation_of(&self, at: Position) -> Result<OriginalRef> {
+        let commitment = self.frame(at)?.commitment.ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt, format!("cite the original at {at}: its frame has no commitment"))
+        })?;
+        Ok(OriginalRef { at, commitment })
+    }
+}
