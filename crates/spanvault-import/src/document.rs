@@ -17,7 +17,7 @@ use crate::importer::{is_session_name, unread};
 use crate::reading::{ReadObject, Reading, read_record};
 use crate::source::read_chunks;
 use crate::{ImportError, Limits, Piece, Quarantine, Record, Unparsed};
-use structure::{Signal, Structure};
+use structure::{Place, Signal, Structure};
 
 /// More bytes between elements than this are handed over in several gaps.
 const GAP_BYTES_MAX: usize = 1 << 20;
@@ -25,8 +25,9 @@ const GAP_BYTES_MAX: usize = 1 << 20;
 /// Where the originals stand in the documents of a format.
 pub(crate) struct Shape {
     pub(crate) format: &'static str,
-    /// The ways down to them; the first one that fits the kind of the root is taken. Each ends in
-    /// [`Step::Each`], and any earlier `Each` makes one transcript of each element.
+    /// The ways down to them. Each ends in [`Step::Each`], and any earlier `Each` makes one transcript of each
+    /// element. Where two ways would share a transcript, the later one has the whole way to its array as the
+    /// transcript's name.
     pub(crate) paths: &'static [&'static [Step]],
     pub(crate) read: ReadObject,
 }
@@ -40,6 +41,15 @@ pub(crate) enum Step {
     Each,
 }
 
+/// How the transcripts of a file are named that holds a document on each line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineNames {
+    /// By a JSON pointer, as if the lines were an array: `/3`.
+    Place,
+    /// By the line and the way to the array in it: `line 3 /history`.
+    LineAndPlace,
+}
+
 /// Cuts `source` into the elements that `shape` points to.
 pub(crate) fn cut(
     source: &mut dyn Read,
@@ -47,18 +57,7 @@ pub(crate) fn cut(
     shape: &Shape,
     sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
 ) -> Result<(), ImportError> {
-    let mut cutter = Cutter {
-        shape,
-        limits,
-        sink,
-        structure: Structure::new(shape.paths),
-        pending: Vec::new(),
-        element: None,
-        element_in_parts: false,
-        broken: None,
-        offset: 0,
-        session: None,
-    };
+    let mut cutter = Cutter::new(limits, shape, None, sink);
     let bytes_max = limits.document_bytes_max;
     let mut total: u64 = 0;
     let flow = read_chunks(source, |chunk| {
@@ -67,6 +66,47 @@ pub(crate) fn cut(
             return Err(ImportError::DocumentTooLarge { format: shape.format, bytes_max });
         }
         Ok(cutter.chunk(chunk))
+    })?;
+    if flow.is_continue() {
+        // A sink that breaks here has nothing left to miss.
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) = cutter.end();
+    }
+    Ok(())
+}
+
+/// Cuts a source that holds a document on each line.
+///
+/// A source whose first document goes over several lines is taken for that one document. There is no largest
+/// size: of each document no more than an element is in memory.
+pub(crate) fn cut_lines(
+    source: &mut dyn Read,
+    limits: &Limits,
+    shape: &Shape,
+    names: LineNames,
+    sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+) -> Result<(), ImportError> {
+    let mut cutter = Cutter::new(limits, shape, Some((0, names)), sink);
+    let mut line = 0;
+    let mut one_document = false;
+    let flow = read_chunks(source, |chunk| {
+        for part in chunk.split_inclusive(|byte| *byte == b'\n') {
+            let Some(end) = part.strip_suffix(b"\n").filter(|_| !one_document) else {
+                if cutter.chunk(part).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                continue;
+            };
+            let mut flow = cutter.chunk(end);
+            one_document = line == 0 && cutter.is_open();
+            if flow.is_continue() && !one_document {
+                line += 1;
+                flow = cutter.restart(Some((line, names)));
+            }
+            if flow.is_break() || cutter.chunk(b"\n").is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     })?;
     if flow.is_continue() {
         // A sink that breaks here has nothing left to miss.
@@ -94,14 +134,42 @@ struct Cutter<'a> {
     session: Option<String>,
 }
 
-/// The transcript and the index of an element.
-#[derive(Debug, Clone)]
-struct Place {
-    record: String,
-    index: u64,
-}
+impl<'a> Cutter<'a> {
+    fn new(
+        limits: &'a Limits,
+        shape: &'a Shape,
+        line: Option<(u64, LineNames)>,
+        sink: &'a mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Self {
+        Self {
+            shape,
+            limits,
+            sink,
+            structure: Structure::new(shape.paths, line),
+            pending: Vec::new(),
+            element: None,
+            element_in_parts: false,
+            broken: None,
+            offset: 0,
+            session: None,
+        }
+    }
 
-impl Cutter<'_> {
+    /// Whether the document has begun, is sound so far, and goes on.
+    fn is_open(&self) -> bool {
+        self.broken.is_none() && !self.structure.is_complete()
+    }
+
+    /// Ends the document and begins the next one.
+    fn restart(&mut self, line: Option<(u64, LineNames)>) -> ControlFlow<()> {
+        self.end()?;
+        self.structure = Structure::new(self.shape.paths, line);
+        self.element = None;
+        self.broken = None;
+        self.session = None;
+        ControlFlow::Continue(())
+    }
+
     fn chunk(&mut self, mut chunk: &[u8]) -> ControlFlow<()> {
         while !chunk.is_empty() {
             if self.broken.is_some() {
@@ -113,9 +181,9 @@ impl Cutter<'_> {
             chunk = rest;
             match signal {
                 Signal::More => {}
-                Signal::Begins { record, index } => {
+                Signal::Begins(place) => {
                     self.gap()?;
-                    self.element = Some(Place { record, index });
+                    self.element = Some(place);
                 }
                 Signal::Ends => self.element()?,
                 Signal::Broken => {
@@ -187,10 +255,7 @@ impl Cutter<'_> {
 
     /// Puts aside what is pending, of a document that is broken or cut off.
     fn remainder(&mut self) -> ControlFlow<()> {
-        let place = self.element.take().unwrap_or_else(|| {
-            let (record, index) = self.structure.next_place();
-            Place { record, index }
-        });
+        let place = self.element.take().unwrap_or_else(|| self.structure.next_place());
         // What comes after the first part is wrong from its start.
         let wrong = self.broken.is_some().then_some(Unparsed::Malformed { at: 0 });
         let reason = std::mem::replace(&mut self.broken, wrong).unwrap_or(Unparsed::Truncated);
@@ -214,9 +279,9 @@ impl Cutter<'_> {
         let bytes = std::mem::take(&mut self.pending);
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        let Place { record, index } = place;
+        let Place { record, session: place, index } = place;
         self.session = session.filter(is_session_name).or_else(|| self.session.take());
-        let session = self.session.clone().unwrap_or_else(|| record.clone());
+        let session = self.session.clone().unwrap_or(place);
         let quarantine = reason.map(|reason| Quarantine { offset, reason });
         (self.sink)(Piece::Span(Record { bytes, session, record, index, content, quarantine }))
     }

@@ -9,6 +9,8 @@
 
 #![warn(clippy::indexing_slicing)]
 
+mod agentdojo;
+mod atif;
 mod blocks;
 mod chat;
 mod claude_code;
@@ -18,14 +20,19 @@ mod error;
 mod importer;
 mod json;
 mod lines;
+mod messages_typed;
 mod mini_swe;
 mod object_format;
 mod reading;
+mod sharegpt;
 mod source;
+mod tau2;
 mod tau_bench;
+mod tau_few_shot;
 #[cfg(test)]
 mod testing;
 mod time;
+mod who_when;
 
 use spanvault_types::SpanContent;
 
@@ -39,17 +46,25 @@ pub const HEAD_BYTES: usize = 1 << 20;
 /// The format of single chat messages: what spans are recorded in that come from no file.
 pub const CHAT_JSON: &str = "chat_json";
 
-static IMPORTERS: [&dyn Importer; 5] = [
+static IMPORTERS: &[&dyn Importer] = &[
     &claude_code::ClaudeCode,
     &claude_code::ClaudeWebJson,
     &tau_bench::TauBench,
     &mini_swe::MiniSwe,
+    &agentdojo::AgentDojo,
+    &tau2::Tau2,
+    &tau2::Tau2Voice,
+    &tau_few_shot::TauFewShot,
+    &sharegpt::ShareGpt,
+    &messages_typed::MessagesTyped,
+    &who_when::WhoWhen,
+    &atif::Atif,
     &chat::ChatJson,
 ];
 
 /// All importers, the more specific ones first.
 pub fn importers() -> &'static [&'static dyn Importer] {
-    &IMPORTERS
+    IMPORTERS
 }
 
 /// The names of all formats, for people to choose from.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use spanvault_types::SpanContent;
 
-use crate::document::{self, Shape, Step};
+use crate::document::{self, LineNames, Shape, Step};
 use crate::json::Raw;
 use crate::reading::{Reading, read_content, utf8};
 use crate::{Confidence, ImportError, Importer, Kept, Limits, Piece, Unparsed, lines};
@@ -37,6 +37,8 @@ pub(crate) enum Layout {
     Lines,
     /// In the arrays of one JSON document, at the end of these ways down; see [`Shape::paths`].
     Document(&'static [&'static [Step]]),
+    /// As in a document, of which there is one on each line.
+    DocumentLines(&'static [&'static [Step]], LineNames),
 }
 
 impl<T: ObjectFormat> Importer for T {
@@ -59,12 +61,16 @@ impl<T: ObjectFormat> Importer for T {
             Layout::Document(paths) => {
                 document::cut(source, limits, &Shape { format: T::NAME, paths, read: T::read }, sink)
             }
+            Layout::DocumentLines(paths, names) => {
+                let shape = Shape { format: T::NAME, paths, read: T::read };
+                document::cut_lines(source, limits, &shape, names, sink)
+            }
         }
     }
 
     fn source_bytes_max(&self, limits: &Limits) -> Option<u64> {
         match T::LAYOUT {
-            Layout::Lines => None,
+            Layout::Lines | Layout::DocumentLines(..) => None,
             Layout::Document(_) => Some(limits.document_bytes_max),
         }
     }

@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind, Read};
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use spanvault_types::ByteRange;
+use spanvault_types::{ByteRange, Call, Outcome, PartBody};
 
 use crate::{ImportError, Importer, Limits, Piece, Record};
 
@@ -75,4 +75,31 @@ pub(crate) fn near_json() -> impl Strategy<Value = Vec<u8>> {
         1 => prop::collection::vec(any::<u8>(), 0..6),
     ];
     prop::collection::vec(fragment, 0..24).prop_map(|fragments| fragments.concat())
+}
+
+/// The calls that pieces hold, in order.
+pub(crate) fn calls(pieces: &[Piece]) -> Vec<Call> {
+    bodies(pieces)
+        .filter_map(|body| if let PartBody::Call(call) = body { Some(call.clone()) } else { None })
+        .collect()
+}
+
+/// The results that pieces hold, in order.
+pub(crate) fn results(pieces: &[Piece]) -> Vec<Outcome> {
+    bodies(pieces)
+        .filter_map(|body| if let PartBody::Result(outcome) = body { Some(outcome.clone()) } else { None })
+        .collect()
+}
+
+fn bodies(pieces: &[Piece]) -> impl Iterator<Item = &PartBody> {
+    spans(pieces).into_iter().flat_map(|record| &record.content.parts).map(|part| &part.body)
+}
+
+/// Checks that a file is detected as `format`, and that no importer of another format is sure of it.
+pub(crate) fn only_claimed_by(format: &str, file: &str) {
+    assert_eq!(crate::detect(file.as_bytes()).map(Importer::format).ok(), Some(format));
+    for other in crate::importers().iter().filter(|importer| importer.format() != format) {
+        let confidence = other.detect(file.as_bytes());
+        assert!(confidence < crate::Confidence::Likely, "{} claims it: {confidence:?}", other.format());
+    }
 }

@@ -5,7 +5,7 @@
 
 use memchr::memchr2;
 
-use super::Step;
+use super::{LineNames, Step};
 use crate::importer::BOM;
 use crate::json::{Container, Nesting, decode_inner, ends_scalar, is_space};
 
@@ -18,16 +18,22 @@ pub(super) enum Signal {
     /// The chunk is used up.
     More,
     /// The next byte begins an element.
-    Begins {
-        /// The transcript, as a JSON pointer.
-        record: String,
-        /// The place in its array.
-        index: u64,
-    },
+    Begins(Place),
     /// The element ended with the byte before.
     Ends,
     /// The next byte is not JSON.
     Broken,
+}
+
+/// The transcript and the index of an element.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The transcript: a JSON pointer, or a line and one.
+    pub(super) record: String,
+    /// What the name of the session ends with, where the document names none.
+    pub(super) session: String,
+    /// The place in its array.
+    pub(super) index: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,16 +69,25 @@ enum Inside {
     String { escaped: bool },
 }
 
+/// An open container that a path leads through.
+#[derive(Debug, Clone)]
+struct Crossing {
+    /// The paths that lead through it.
+    paths: Vec<&'static [Step]>,
+    /// The place of its current element, if it is an array.
+    index: u64,
+}
+
 pub(super) struct Structure {
     paths: &'static [&'static [Step]],
-    /// The path that fits the root; empty before the root and where none does.
-    path: &'static [Step],
+    /// The line that the document stands on, where each line is one.
+    line: Option<(u64, LineNames)>,
     nesting: Nesting,
     state: State,
-    /// How many steps of the path the open containers have gone.
-    level: usize,
-    /// For each step of the path the place in its array.
-    indexes: Vec<u64>,
+    /// The open containers that lie on paths, outermost first.
+    trail: Vec<Crossing>,
+    /// Where an element after the last one would stand.
+    next: Place,
     /// The name before the colon, raw, as far as a path could ask for it.
     name: Vec<u8>,
     /// The element that the walk is in, and the depth that it stands at.
@@ -80,14 +95,14 @@ pub(super) struct Structure {
 }
 
 impl Structure {
-    pub(super) fn new(paths: &'static [&'static [Step]]) -> Self {
+    pub(super) fn new(paths: &'static [&'static [Step]], line: Option<(u64, LineNames)>) -> Self {
         Self {
             paths,
-            path: &[],
+            line,
             nesting: Nesting::default(),
             state: State::Mark(0),
-            level: 0,
-            indexes: Vec::new(),
+            trail: Vec::new(),
+            next: Place::default(),
             name: Vec::new(),
             element: None,
         }
@@ -99,17 +114,17 @@ impl Structure {
         self.nesting.depth() == 0 && may_end
     }
 
-    /// The transcript and the index that an element after the last one would have.
-    pub(super) fn next_place(&self) -> (String, u64) {
-        let (record, index) = self.place();
-        (
-            record,
-            if self.level + 1 == self.path.len() && self.state == State::AfterValue {
-                index + 1
-            } else {
-                index
-            },
-        )
+    /// Where an element after the last one would stand.
+    pub(super) fn next_place(&self) -> Place {
+        let innermost = self.trail.last().and_then(|crossing| crossing.paths.first());
+        match innermost.filter(|path| path.len() == self.trail.len() && self.on_path()) {
+            Some(path) => {
+                let mut place = self.place(path);
+                place.index += u64::from(self.state == State::AfterValue);
+                place
+            }
+            None => self.next.clone(),
+        }
     }
 
     /// Walks over `bytes` up to the next signal; also gives how many bytes were walked over.
@@ -138,10 +153,10 @@ impl Structure {
                 }
                 _ if is_space(byte) => at += 1,
                 State::Value | State::FirstElement if begins_value(byte) => {
-                    if self.is_element() {
+                    if let Some(place) = self.element_place() {
                         self.element = Some((Inside::Start, self.nesting.depth()));
-                        let (record, index) = self.place();
-                        return (at, Signal::Begins { record, index });
+                        self.next = Place { index: place.index + 1, ..place.clone() };
+                        return (at, Signal::Begins(place));
                     }
                     self.value(byte);
                     at += 1;
@@ -182,34 +197,61 @@ impl Structure {
         (at, Signal::More)
     }
 
-    fn place(&self) -> (String, u64) {
-        let (last, before) = self.indexes.split_last().map_or((0, &[][..]), |(last, before)| (*last, before));
-        let mut record = String::new();
-        for (step, index) in self.path.iter().zip(before) {
-            if *step == Step::Each {
-                record.push('/');
-                record.push_str(&index.to_string());
+    /// Where an element that `path` leads to would stand now.
+    fn place(&self, path: &'static [Step]) -> Place {
+        let array = path.len().saturating_sub(1);
+        let short = self.pointer(path, record_steps(path));
+        let before = self.paths.iter().take_while(|other| **other != path);
+        let taken = before.into_iter().any(|other| same_transcript(other, path));
+        let own = if taken { self.pointer(path, array) } else { short.clone() };
+        let index = self.trail.get(array).map_or(0, |crossing| crossing.index);
+        let (record, session) = match self.line {
+            None => (own, short),
+            // An array is the whole file, and not one line of many.
+            Some((0, LineNames::Place)) if path.first() == Some(&Step::Each) => (own, short),
+            Some((line, LineNames::Place)) => (format!("/{line}{own}"), format!("/{line}{short}")),
+            Some((line, LineNames::LineAndPlace)) => {
+                (format!("line {line} {}", self.pointer(path, array)), format!("/{line}{short}"))
+            }
+        };
+        Place { record, session, index }
+    }
+
+    /// The JSON pointer that the first `steps` of a path have led to.
+    fn pointer(&self, path: &'static [Step], steps: usize) -> String {
+        let mut pointer = String::new();
+        for (step, crossing) in path.iter().zip(&self.trail).take(steps) {
+            pointer.push('/');
+            match step {
+                Step::Member(name) => pointer.push_str(name),
+                Step::Each => pointer.push_str(&crossing.index.to_string()),
             }
         }
-        (record, last)
+        pointer
     }
 
-    /// Whether the innermost container is the one that the path has led to.
+    /// Whether the innermost container is one that a path leads through.
     fn on_path(&self) -> bool {
-        !self.path.is_empty() && self.nesting.depth() == self.level + 1
+        !self.trail.is_empty() && self.nesting.depth() == self.trail.len()
     }
 
-    /// Whether the next value is one that the path goes on with.
-    fn is_next_step(&self) -> bool {
-        self.on_path()
-            && self.path.get(self.level).is_some_and(|step| match step {
+    /// The paths that the next value lies on.
+    fn next_paths(&self) -> Vec<&'static [Step]> {
+        let Some(crossing) = self.trail.last().filter(|_| self.on_path()) else { return Vec::new() };
+        let level = self.trail.len() - 1;
+        let leads = |path: &&&'static [Step]| {
+            path.get(level).is_some_and(|step| match step {
                 Step::Each => true,
                 Step::Member(name) => decode_inner(&String::from_utf8_lossy(&self.name)) == *name,
             })
+        };
+        crossing.paths.iter().filter(leads).copied().collect()
     }
 
-    fn is_element(&self) -> bool {
-        self.level + 1 == self.path.len() && self.is_next_step()
+    /// The place of the next value, if it is an element.
+    fn element_place(&self) -> Option<Place> {
+        let path = self.next_paths().into_iter().find(|path| path.len() == self.trail.len())?;
+        Some(self.place(path))
     }
 
     /// Begins a value that is no element.
@@ -226,19 +268,15 @@ impl Structure {
                 return;
             }
         };
-        let fits = |step: Option<&Step>| match step {
+        let fits = |path: &&'static [Step]| match path.get(self.trail.len()) {
             Some(Step::Member(_)) => container == Container::Object,
             Some(Step::Each) => container == Container::Array,
             None => false,
         };
-        if self.nesting.depth() == 0 {
-            self.path = self.paths.iter().copied().find(|path| fits(path.first())).unwrap_or_default();
-            self.indexes = vec![0; self.path.len()];
-        } else if self.is_next_step() && fits(self.path.get(self.level + 1)) {
-            self.level += 1;
-            if let Some(index) = self.indexes.get_mut(self.level) {
-                *index = 0;
-            }
+        let lead = if self.nesting.depth() == 0 { self.paths.to_vec() } else { self.next_paths() };
+        let paths: Vec<_> = lead.into_iter().filter(fits).collect();
+        if !paths.is_empty() {
+            self.trail.push(Crossing { paths, index: 0 });
         }
         self.nesting.push(container);
         self.state = if container == Container::Object { State::FirstName } else { State::FirstElement };
@@ -246,7 +284,7 @@ impl Structure {
 
     fn close(&mut self) {
         if self.on_path() {
-            self.level = self.level.saturating_sub(1);
+            self.trail.pop();
         }
         self.nesting.pop();
         self.state = State::AfterValue;
@@ -258,9 +296,9 @@ impl Structure {
             (Some(Container::Object), b',') => self.state = State::Name,
             (Some(Container::Array), b',') => {
                 if self.on_path()
-                    && let Some(index) = self.indexes.get_mut(self.level)
+                    && let Some(crossing) = self.trail.last_mut()
                 {
-                    *index += 1;
+                    crossing.index += 1;
                 }
                 self.state = State::Value;
             }
@@ -361,4 +399,17 @@ fn string_end(rest: &[u8], escaped: bool) -> (usize, Option<bool>) {
 
 const fn begins_value(byte: u8) -> bool {
     matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+}
+
+/// How many steps of a path name its transcript: up to the last array but the one of the elements.
+fn record_steps(path: &[Step]) -> usize {
+    let outer = path.get(..path.len().saturating_sub(1)).unwrap_or_default();
+    outer.iter().rposition(|step| *step == Step::Each).map_or(0, |at| at + 1)
+}
+
+/// Whether two paths through documents of one kind would name the same transcript.
+fn same_transcript(a: &[Step], b: &[Step]) -> bool {
+    let steps = record_steps(a);
+    let is_array = |path: &[Step]| path.first() == Some(&Step::Each);
+    steps == record_steps(b) && is_array(a) == is_array(b) && a.get(..steps) == b.get(..steps)
 }

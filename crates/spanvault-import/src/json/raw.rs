@@ -114,8 +114,8 @@ impl<'a> Raw<'a> {
     }
 
     /// Names and values of an object, in order; nothing for any other value.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
-        let raw = *self;
+    pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
+        let raw = self;
         let mut at = if raw.is_object() { 1 } else { raw.text.len() };
         std::iter::from_fn(move || {
             let name = raw.inner(at)?;
@@ -127,8 +127,8 @@ impl<'a> Raw<'a> {
     }
 
     /// The elements of an array, in order; nothing for any other value.
-    pub(crate) fn elements(&self) -> impl Iterator<Item = Self> {
-        let raw = *self;
+    pub(crate) fn elements(self) -> impl Iterator<Item = Self> {
+        let raw = self;
         let mut at = if raw.is_array() { 1 } else { raw.text.len() };
         std::iter::from_fn(move || {
             let value = raw.inner(at)?;
