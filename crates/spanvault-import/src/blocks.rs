@@ -80,7 +80,8 @@ pub(crate) const fn outcome(call_id: Option<String>) -> Outcome {
     Outcome { call_id, tool: None, text: String::new(), is_error: None, exit_code: None, executed: None }
 }
 
-fn block_part(block: Raw<'_>) -> Part {
+/// The part that one typed block is.
+pub(crate) fn block_part(block: Raw<'_>) -> Part {
     let [kind, content, thinking] = block.fields(["type", "content", "thinking"]);
     let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
     match kind.as_ref() {
@@ -128,7 +129,7 @@ fn result_text(content: Raw<'_>) -> (String, Option<Raw<'_>>) {
 }
 
 /// The literal that is the text of a block.
-fn words_of(block: Raw<'_>) -> Option<Raw<'_>> {
+pub(crate) fn words_of(block: Raw<'_>) -> Option<Raw<'_>> {
     if block.is_string() {
         return Some(block);
     }
@@ -139,7 +140,7 @@ fn words_of(block: Raw<'_>) -> Option<Raw<'_>> {
 }
 
 /// A block that has no text, as text: media by its type, anything else by its JSON.
-fn shown(block: Raw<'_>) -> String {
+pub(crate) fn shown(block: Raw<'_>) -> String {
     let [kind, source] = block.fields(["type", "source"]);
     let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
     let medium = kind.strip_prefix("input_").unwrap_or(&kind);

@@ -25,11 +25,21 @@ const GAP_BYTES_MAX: usize = 1 << 20;
 /// Where the originals stand in the documents of a format.
 pub(crate) struct Shape {
     pub(crate) format: &'static str,
-    /// The ways down to them. Each ends in [`Step::Each`], and any earlier `Each` makes one transcript of each
-    /// element. Where two ways would share a transcript, the later one has the whole way to its array as the
-    /// transcript's name.
-    pub(crate) paths: &'static [&'static [Step]],
+    pub(crate) frame: Frame,
     pub(crate) read: ReadObject,
+}
+
+/// What stands around the originals.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    /// The ways down to the originals. Each ends in [`Step::Each`], and any earlier `Each` makes one transcript of
+    /// each element. Where two ways would share a transcript, the later one has the whole way to its array as
+    /// the transcript's name. No way at all means that the document itself is the original.
+    pub(crate) paths: &'static [&'static [Step]],
+    /// Of several ways, only the first one on which an element stands is gone.
+    pub(crate) one_path: bool,
+    /// The member of the root object whose text names the session, where it stands before the originals.
+    pub(crate) session: Option<&'static str>,
 }
 
 /// One step down.
@@ -145,7 +155,7 @@ impl<'a> Cutter<'a> {
             shape,
             limits,
             sink,
-            structure: Structure::new(shape.paths, line),
+            structure: Structure::new(shape.frame, line),
             pending: Vec::new(),
             element: None,
             element_in_parts: false,
@@ -163,7 +173,7 @@ impl<'a> Cutter<'a> {
     /// Ends the document and begins the next one.
     fn restart(&mut self, line: Option<(u64, LineNames)>) -> ControlFlow<()> {
         self.end()?;
-        self.structure = Structure::new(self.shape.paths, line);
+        self.structure = Structure::new(self.shape.frame, line);
         self.element = None;
         self.broken = None;
         self.session = None;
@@ -280,7 +290,8 @@ impl<'a> Cutter<'a> {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
         let Place { record, session: place, index } = place;
-        self.session = session.filter(is_session_name).or_else(|| self.session.take());
+        let named = session.or_else(|| self.structure.session());
+        self.session = named.filter(is_session_name).or_else(|| self.session.take());
         let session = self.session.clone().unwrap_or(place);
         let quarantine = reason.map(|reason| Quarantine { offset, reason });
         (self.sink)(Piece::Span(Record { bytes, session, record, index, content, quarantine }))

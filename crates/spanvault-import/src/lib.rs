@@ -17,15 +17,22 @@ mod claude_code;
 mod compaction;
 mod document;
 mod error;
+mod first_lines;
+mod gemini;
+mod grok;
 mod importer;
 mod json;
 mod lines;
 mod messages_typed;
 mod mini_swe;
 mod object_format;
+mod openhands;
+mod pi;
 mod reading;
 mod sharegpt;
 mod source;
+mod stamp;
+mod swe_agent;
 mod tau2;
 mod tau_bench;
 mod tau_few_shot;
@@ -59,6 +66,15 @@ static IMPORTERS: &[&dyn Importer] = &[
     &messages_typed::MessagesTyped,
     &who_when::WhoWhen,
     &atif::Atif,
+    &gemini::GeminiCli,
+    &gemini::GeminiJsonl,
+    &pi::Pi,
+    &pi::OpenClaw,
+    &swe_agent::SweAgent,
+    &openhands::OpenHandsEvent,
+    &openhands::OpenHandsTrajectory,
+    &openhands::OpenHandsOutput,
+    &grok::Grok,
     &chat::ChatJson,
 ];
 
@@ -99,6 +115,9 @@ pub fn detect(head: &[u8]) -> Result<&'static dyn Importer, ImportError> {
     let mut best: Option<(Confidence, &'static dyn Importer)> = None;
     for importer in importers() {
         let confidence = importer.detect(head);
+        if confidence == Confidence::Certain {
+            return Ok(*importer);
+        }
         if confidence > best.map_or(Confidence::No, |(found, _)| found) {
             best = Some((confidence, *importer));
         }

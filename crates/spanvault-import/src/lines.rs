@@ -16,6 +16,7 @@ use spanvault_types::SpanKind;
 
 use crate::importer::{BOM, unread};
 use crate::json::{Raw, is_space, skip_space};
+use crate::object_format::Named;
 use crate::reading::{ReadObject, Reading, utf8};
 use crate::source::read_chunks;
 use crate::{ImportError, Limits, Piece, Quarantine, Record, Unparsed};
@@ -29,12 +30,13 @@ pub(crate) fn cut(
     source: &mut dyn Read,
     limits: &Limits,
     read: ReadObject,
+    named: Named,
     sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
 ) -> Result<(), ImportError> {
     let mut cutter = Cutter {
         read,
         limits,
-        sessions: Sessions::new(sink),
+        sessions: Sessions::new(named, sink),
         line: Vec::new(),
         line_in_parts: false,
         gap: Vec::new(),

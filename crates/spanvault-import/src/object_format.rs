@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 
 use spanvault_types::SpanContent;
 
-use crate::document::{self, LineNames, Shape, Step};
+use crate::document::{self, Frame, LineNames, Shape, Step};
 use crate::json::Raw;
 use crate::reading::{Reading, read_content, utf8};
+use crate::source::opens_a_document;
 use crate::{Confidence, ImportError, Importer, Kept, Limits, Piece, Unparsed, lines};
 
 /// A format of JSON objects.
@@ -16,6 +17,12 @@ pub(crate) trait ObjectFormat: Sync {
     const NAME: &'static str;
     /// Where the objects stand in a source.
     const LAYOUT: Layout;
+    /// Which of the sessions that its objects name a source belongs to.
+    const NAMED: Named = Named::Each;
+    /// The member of a document whose text names the session; see [`Frame::session`].
+    const SESSION_MEMBER: Option<&'static str> = None;
+    /// Whether only one of the ways down is gone; see [`Frame::one_path`].
+    const ONE_PATH: bool = false;
 
     /// How sure it is that a file which starts with `head` is its own; see [`Importer::detect`].
     fn recognise(head: &[u8]) -> Confidence;
@@ -35,10 +42,23 @@ pub(crate) trait ObjectFormat: Sync {
 pub(crate) enum Layout {
     /// One a line.
     Lines,
-    /// In the arrays of one JSON document, at the end of these ways down; see [`Shape::paths`].
+    /// In the arrays of one JSON document, at the end of these ways down; see [`Frame::paths`].
     Document(&'static [&'static [Step]]),
     /// As in a document, of which there is one on each line.
     DocumentLines(&'static [&'static [Step]], LineNames),
+    /// The source is one JSON document, and that is the record.
+    Whole,
+    /// One a line; but a document over several lines, as some programs write beside them, is one record.
+    LinesOrWhole,
+}
+
+/// Which session a record belongs to, of those that the records of a source name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// The last one that was named.
+    Each,
+    /// The first one: later ones are those of transcripts that this one quotes.
+    First,
 }
 
 impl<T: ObjectFormat> Importer for T {
@@ -56,22 +76,33 @@ impl<T: ObjectFormat> Importer for T {
         limits: &Limits,
         sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
     ) -> Result<(), ImportError> {
+        let shape = |paths| Shape {
+            format: T::NAME,
+            frame: Frame { paths, one_path: T::ONE_PATH, session: T::SESSION_MEMBER },
+            read: T::read,
+        };
         match T::LAYOUT {
-            Layout::Lines => lines::cut(source, limits, T::read, sink),
-            Layout::Document(paths) => {
-                document::cut(source, limits, &Shape { format: T::NAME, paths, read: T::read }, sink)
-            }
+            Layout::Lines => lines::cut(source, limits, T::read, T::NAMED, sink),
+            Layout::Document(paths) => document::cut(source, limits, &shape(paths), sink),
             Layout::DocumentLines(paths, names) => {
-                let shape = Shape { format: T::NAME, paths, read: T::read };
-                document::cut_lines(source, limits, &shape, names, sink)
+                document::cut_lines(source, limits, &shape(paths), names, sink)
+            }
+            Layout::Whole => document::cut(source, limits, &shape(&[]), sink),
+            Layout::LinesOrWhole => {
+                let (is_document, mut source) = opens_a_document(source)?;
+                if is_document {
+                    document::cut(&mut source, limits, &shape(&[]), sink)
+                } else {
+                    lines::cut(&mut source, limits, T::read, T::NAMED, sink)
+                }
             }
         }
     }
 
     fn source_bytes_max(&self, limits: &Limits) -> Option<u64> {
         match T::LAYOUT {
-            Layout::Lines | Layout::DocumentLines(..) => None,
-            Layout::Document(_) => Some(limits.document_bytes_max),
+            Layout::Lines | Layout::DocumentLines(..) | Layout::LinesOrWhole => None,
+            Layout::Document(_) | Layout::Whole => Some(limits.document_bytes_max),
         }
     }
 

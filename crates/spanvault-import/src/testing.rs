@@ -103,3 +103,14 @@ pub(crate) fn only_claimed_by(format: &str, file: &str) {
         assert!(confidence < crate::Confidence::Likely, "{} claims it: {confidence:?}", other.format());
     }
 }
+
+/// The one format that is certain of `text`; how sure the others are is no matter, as long as they are less so.
+pub(crate) fn only_format(text: &str) -> &'static str {
+    let certain: Vec<_> = crate::importers()
+        .iter()
+        .filter(|importer| importer.detect(text.as_bytes()) == crate::Confidence::Certain)
+        .map(|importer| importer.format())
+        .collect();
+    let [format] = certain.as_slice() else { panic!("{certain:?} are certain of {text}") };
+    format
+}

@@ -16,6 +16,14 @@ pub(crate) fn timestamp_ms(raw: Raw<'_>) -> Option<i64> {
     (ms.abs() < 9e15).then(|| ms.round() as i64)
 }
 
+/// Such an instant, or one without a zone, which is taken for UTC: the machine's own zone is not known.
+pub(crate) fn local_timestamp_ms(raw: Raw<'_>) -> Option<i64> {
+    timestamp_ms(raw).or_else(|| {
+        let local: jiff::civil::DateTime = raw.string()?.parse().ok()?;
+        Some(jiff::tz::Offset::UTC.to_timestamp(local).ok()?.as_millisecond())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,6 +38,14 @@ mod tests {
         assert_eq!(read(r#""2026-02-03T10:00:01.25+01:00""#), Some(1_770_109_201_250));
         assert_eq!(read("1775802351.8737438"), Some(1_775_802_351_874));
         assert_eq!(read("1775802351873"), Some(1_775_802_351_873));
+    }
+
+    #[test]
+    fn a_time_without_a_zone_is_utc_where_the_format_has_none() {
+        let read = |text| local_timestamp_ms(Raw::whole(text).unwrap());
+        assert_eq!(read(r#""2026-02-03T09:00:01.250000""#), Some(1_770_109_201_250));
+        assert_eq!(read(r#""2026-02-03T10:00:01.25+01:00""#), Some(1_770_109_201_250));
+        assert_eq!(read(r#""9999-99-99T10:00:01""#), None);
     }
 
     #[test]

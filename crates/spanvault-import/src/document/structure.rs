@@ -5,12 +5,14 @@
 
 use memchr::memchr2;
 
-use super::{LineNames, Step};
+use super::{Frame, LineNames, Step};
 use crate::importer::BOM;
 use crate::json::{Container, Nesting, decode_inner, ends_scalar, is_space};
 
 /// A longer member name is none that a path asks for.
 const NAME_BYTES_MAX: usize = 256;
+/// Of the text that names the session no more than this is looked at, escapes included.
+const SESSION_BYTES_MAX: usize = 4096;
 
 /// What [`Structure::walk`] came upon.
 #[derive(Debug, PartialEq, Eq)]
@@ -79,7 +81,9 @@ struct Crossing {
 }
 
 pub(super) struct Structure {
-    paths: &'static [&'static [Step]],
+    frame: Frame,
+    /// The one path that is followed from now on.
+    taken: Option<&'static [Step]>,
     /// The line that the document stands on, where each line is one.
     line: Option<(u64, LineNames)>,
     nesting: Nesting,
@@ -92,20 +96,38 @@ pub(super) struct Structure {
     name: Vec<u8>,
     /// The element that the walk is in, and the depth that it stands at.
     element: Option<(Inside, usize)>,
+    /// The text of the member that names the session, raw and with its closing quote.
+    session: Vec<u8>,
 }
 
 impl Structure {
-    pub(super) fn new(paths: &'static [&'static [Step]], line: Option<(u64, LineNames)>) -> Self {
+    pub(super) fn new(frame: Frame, line: Option<(u64, LineNames)>) -> Self {
         Self {
-            paths,
+            frame,
+            taken: None,
             line,
             nesting: Nesting::default(),
             state: State::Mark(0),
             trail: Vec::new(),
-            next: Place::default(),
+            next: line.map_or_else(Place::default, |(line, names)| Place {
+                record: match names {
+                    LineNames::Place => format!("/{line}"),
+                    LineNames::LineAndPlace => format!("line {line}"),
+                },
+                session: format!("/{line}"),
+                index: 0,
+            }),
             name: Vec::new(),
             element: None,
+            session: Vec::new(),
         }
+    }
+
+    /// The name of the session that the document has given so far.
+    pub(super) fn session(&self) -> Option<String> {
+        let (quote, inner) = self.session.split_last()?;
+        let whole = *quote == b'"' && self.session.len() <= SESSION_BYTES_MAX;
+        whole.then(|| decode_inner(&String::from_utf8_lossy(inner)).into_owned())
     }
 
     /// Whether the document could end here.
@@ -201,8 +223,8 @@ impl Structure {
     fn place(&self, path: &'static [Step]) -> Place {
         let array = path.len().saturating_sub(1);
         let short = self.pointer(path, record_steps(path));
-        let before = self.paths.iter().take_while(|other| **other != path);
-        let taken = before.into_iter().any(|other| same_transcript(other, path));
+        let before = self.frame.paths.iter().take_while(|other| **other != path);
+        let taken = !self.frame.one_path && before.into_iter().any(|other| same_transcript(other, path));
         let own = if taken { self.pointer(path, array) } else { short.clone() };
         let index = self.trail.get(array).map_or(0, |crossing| crossing.index);
         let (record, session) = match self.line {
@@ -211,7 +233,8 @@ impl Structure {
             Some((0, LineNames::Place)) if path.first() == Some(&Step::Each) => (own, short),
             Some((line, LineNames::Place)) => (format!("/{line}{own}"), format!("/{line}{short}")),
             Some((line, LineNames::LineAndPlace)) => {
-                (format!("line {line} {}", self.pointer(path, array)), format!("/{line}{short}"))
+                let array = format!("line {line} {}", self.pointer(path, array));
+                (array.trim_end().to_owned(), format!("/{line}{short}"))
             }
         };
         Place { record, session, index }
@@ -242,15 +265,35 @@ impl Structure {
         let leads = |path: &&&'static [Step]| {
             path.get(level).is_some_and(|step| match step {
                 Step::Each => true,
-                Step::Member(name) => decode_inner(&String::from_utf8_lossy(&self.name)) == *name,
-            })
+                Step::Member(name) => self.is_named(name),
+            }) && self.taken.is_none_or(|taken| taken == **path)
         };
         crossing.paths.iter().filter(leads).copied().collect()
     }
 
+    fn is_named(&self, name: &str) -> bool {
+        decode_inner(&String::from_utf8_lossy(&self.name)) == name
+    }
+
+    /// Whether the walk is directly inside the root object.
+    fn is_in_root(&self) -> bool {
+        self.nesting.depth() == 1 && self.nesting.top() == Some(Container::Object)
+    }
+
+    /// Whether the next or current value is the text that names the session.
+    fn is_session(&self) -> bool {
+        self.is_in_root() && self.frame.session.is_some_and(|name| self.is_named(name))
+    }
+
     /// The place of the next value, if it is an element.
-    fn element_place(&self) -> Option<Place> {
+    fn element_place(&mut self) -> Option<Place> {
+        if self.frame.paths.is_empty() {
+            return (self.nesting.depth() == 0).then(Place::default);
+        }
         let path = self.next_paths().into_iter().find(|path| path.len() == self.trail.len())?;
+        if self.frame.one_path {
+            self.taken = Some(path);
+        }
         Some(self.place(path))
     }
 
@@ -261,6 +304,9 @@ impl Structure {
             b'[' => Container::Array,
             b'"' => {
                 self.state = State::String { name: false, escaped: false };
+                if self.is_session() {
+                    self.session.clear();
+                }
                 return;
             }
             _ => {
@@ -273,7 +319,7 @@ impl Structure {
             Some(Step::Each) => container == Container::Array,
             None => false,
         };
-        let lead = if self.nesting.depth() == 0 { self.paths.to_vec() } else { self.next_paths() };
+        let lead = if self.nesting.depth() == 0 { self.frame.paths.to_vec() } else { self.next_paths() };
         let paths: Vec<_> = lead.into_iter().filter(fits).collect();
         if !paths.is_empty() {
             self.trail.push(Crossing { paths, index: 0 });
@@ -311,9 +357,12 @@ impl Structure {
     /// Walks on in a string outside elements.
     fn string(&mut self, rest: &[u8], name: bool, escaped: bool) -> usize {
         let (used, state) = string_end(rest, escaped);
-        if name && self.on_path() && self.name.len() <= NAME_BYTES_MAX {
+        if name && (self.on_path() || self.is_in_root()) && self.name.len() <= NAME_BYTES_MAX {
             let room = NAME_BYTES_MAX + 1 - self.name.len();
             self.name.extend(rest.iter().take(used.min(room)));
+        } else if !name && self.is_session() {
+            let room = (SESSION_BYTES_MAX + 1).saturating_sub(self.session.len());
+            self.session.extend(rest.iter().take(used.min(room)));
         }
         self.state = match state {
             Some(escaped) => State::String { name, escaped },

@@ -7,9 +7,12 @@ fn read(_object: crate::json::Raw<'_>) -> Reading {
     Reading { content: unread(SpanKind::Meta), session: None }
 }
 
-const LIST: Shape =
-    Shape { format: "list", paths: &[&[Step::Each], &[Step::Member("messages"), Step::Each]], read };
-const RUNS: Shape = Shape { format: "runs", paths: &[&[Step::Each, Step::Member("traj"), Step::Each]], read };
+const fn shape(paths: &'static [&'static [Step]]) -> Shape {
+    Shape { format: "list", frame: Frame { paths, one_path: false, session: Some("name") }, read }
+}
+
+const LIST: Shape = shape(&[&[Step::Each], &[Step::Member("messages"), Step::Each]]);
+const RUNS: Shape = shape(&[&[Step::Each, Step::Member("traj"), Step::Each]]);
 
 fn pieces_of(shape: &Shape, limits: &Limits, bytes: &[u8]) -> Vec<Piece> {
     let pieces = collect(|sink| cut(&mut &*bytes, limits, shape, sink)).unwrap();
@@ -55,6 +58,73 @@ fn a_member_leads_to_the_elements_and_only_the_one_at_the_top() {
     assert_eq!(shown(&LIST, r#"{"messages":{"a":[{}]}}"#).len(), 1, "an object where the array should be");
     assert_eq!(shown(&LIST, r#"{"messages\"":[{}]}"#).len(), 1, "a name with a quote at its end");
     assert_eq!(shown(&LIST, r#"{"list":["messages",[{}]]}"#).len(), 1, "a string is no name");
+}
+
+#[test]
+fn of_several_arrays_the_first_that_holds_anything_is_taken() {
+    const EITHER: Shape = Shape {
+        frame: Frame {
+            paths: &[&[Step::Member("steps"), Step::Each], &[Step::Member("talk"), Step::Each]],
+            one_path: true,
+            session: None,
+        },
+        ..LIST
+    };
+    let records = |text: &str| {
+        shown(&EITHER, text).into_iter().filter(|piece| piece.starts_with('#')).collect::<Vec<_>>()
+    };
+    assert_eq!(records(r#"{"steps":[{"a":1}],"talk":[{}]}"#), [r#"#0 {"a":1}"#]);
+    assert_eq!(records(r#"{"talk":[{}],"steps":[{"a":1}]}"#), ["#0 {}"]);
+    assert_eq!(records(r#"{"steps":[],"talk":[{},{}]}"#), ["#0 {}", "#1 {}"]);
+    assert_eq!(records(r#"{"x":{"talk":[{}]},"y":"talk","steps":7}"#).len(), 0);
+}
+
+#[test]
+fn a_document_names_its_session_before_its_records_or_not_at_all() {
+    let session =
+        |text: &str| spans(&pieces_of(&LIST, &Limits::default(), text.as_bytes()))[0].session.clone();
+    assert_eq!(session(r#"{"x":{"name":"inner"},"na\u006de":"s\n1","messages":[{}]}"#), "s\n1");
+    assert_eq!(session(r#"{"messages":[{}],"name":"late"}"#), "");
+    assert_eq!(session(r#"{"name":7,"messages":[{}]}"#), "");
+    assert_eq!(session(&format!(r#"{{"name":"{}","messages":[{{}}]}}"#, "s".repeat(9000))), "");
+}
+
+#[test]
+fn a_whole_document_is_one_record_and_what_follows_it_is_put_aside() {
+    const WHOLE: Shape = shape(&[]);
+    assert_eq!(shown(&WHOLE, " {\"a\": [1]}\n"), ["« »", "#0 {\"a\": [1]}", "«\n»"]);
+    assert_eq!(shown(&WHOLE, "{} {}"), ["#0 {}", "« »", "#1 aside {}"]);
+    assert_eq!(shown(&WHOLE, "{\"a\""), ["#0 aside {\"a\""]);
+}
+
+#[test]
+fn documents_a_line_are_cut_apart_and_a_broken_one_takes_no_other_with_it() {
+    let cut = |text: &str| {
+        let pieces = collect(|sink| {
+            cut_lines(&mut text.as_bytes(), &Limits::default(), &LIST, LineNames::LineAndPlace, sink)
+        })
+        .unwrap();
+        assert_eq!(joined(&pieces), text.as_bytes());
+        let place = |record: &&Record| {
+            format!(
+                "{} #{}{}",
+                record.record,
+                record.index,
+                if record.quarantine.is_some() { " aside" } else { "" }
+            )
+        };
+        spans(&pieces).iter().map(place).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        cut("{\"messages\":[{},{}]}\n\n{\"messages\":[{\nwords\n[{}]"),
+        [
+            "line 0 /messages #0",
+            "line 0 /messages #1",
+            "line 2 /messages #0 aside",
+            "line 3 #0 aside",
+            "line 4 #0"
+        ]
+    );
 }
 
 #[test]
@@ -144,6 +214,10 @@ fn a_sink_that_breaks_is_given_nothing_more() {
     assert_eq!(seen, 1);
 }
 
+/// How a source of documents is cut.
+type Cut =
+    fn(&mut dyn Read, &Limits, &Shape, &mut dyn FnMut(Piece) -> ControlFlow<()>) -> Result<(), ImportError>;
+
 proptest! {
     #[test]
     fn i76_the_pieces_are_the_bytes_and_do_not_hang_on_how_they_arrive(
@@ -151,10 +225,14 @@ proptest! {
         helpings in prop::collection::vec(1_usize..9, 1..4),
         record_bytes_max in 1_usize..40,
         body_bytes_max in 1_usize..40,
-        runs: bool,
+        kind in 0_u8..4,
     ) {
         let limits = Limits { record_bytes_max, body_bytes_max, ..Limits::default() };
-        let shape = if runs { &RUNS } else { &LIST };
+        let shape = match kind { 0 => &RUNS, 1 => &shape(&[]), _ => &LIST };
+        let cut: Cut = match kind {
+            2 => |source, limits, shape, sink| cut_lines(source, limits, shape, LineNames::Place, sink),
+            _ => cut,
+        };
         let at_once = collect(|sink| cut(&mut &*bytes, &limits, shape, sink));
         let mut drip = Drip { bytes: &bytes, helpings: &helpings, reads: 0 };
         let dripped = collect(|sink| cut(&mut drip, &limits, shape, sink));

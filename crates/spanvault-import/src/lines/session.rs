@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::importer::is_session_name;
+use crate::object_format::Named;
 use crate::{Piece, Record};
 
 /// How much is held back while no session is known, in bytes.
@@ -15,6 +16,7 @@ const HELD_PIECES_MAX: usize = 4096;
 /// A record that names no session goes with the one before it. Files start with records that name none
 /// (titles, snapshots): they are held back until the first name comes, and go with that.
 pub(super) struct Sessions<'a> {
+    named: Named,
     sink: &'a mut dyn FnMut(Piece) -> ControlFlow<()>,
     current: String,
     held: Option<Vec<Piece>>,
@@ -22,12 +24,13 @@ pub(super) struct Sessions<'a> {
 }
 
 impl<'a> Sessions<'a> {
-    pub(super) fn new(sink: &'a mut dyn FnMut(Piece) -> ControlFlow<()>) -> Self {
-        Self { sink, current: String::new(), held: Some(Vec::new()), held_bytes: 0 }
+    pub(super) fn new(named: Named, sink: &'a mut dyn FnMut(Piece) -> ControlFlow<()>) -> Self {
+        Self { named, sink, current: String::new(), held: Some(Vec::new()), held_bytes: 0 }
     }
 
     pub(super) fn record(&mut self, mut record: Record, session: Option<String>) -> ControlFlow<()> {
-        if let Some(name) = session.filter(is_session_name) {
+        let is_settled = self.named == Named::First && !self.current.is_empty();
+        if let Some(name) = session.filter(is_session_name).filter(|_| !is_settled) {
             self.current = name;
             self.flush()?;
         }

@@ -13,7 +13,7 @@ fn read(line: Raw<'_>) -> Reading {
 }
 
 fn pieces_within(limits: &Limits, bytes: &[u8]) -> Vec<Piece> {
-    collect(|sink| cut(&mut &*bytes, limits, read, sink)).unwrap()
+    collect(|sink| cut(&mut &*bytes, limits, read, Named::Each, sink)).unwrap()
 }
 
 fn pieces(bytes: &[u8]) -> Vec<Piece> {
@@ -131,7 +131,7 @@ fn i75_little_is_held_back_while_no_session_is_known() {
     let mut seen = 0;
     let mut source = line.repeat(6).into_bytes();
     source.extend_from_slice(b"{\"s\":\"late\"}\n");
-    cut(&mut &*source, &Limits::default(), read, &mut |piece| {
+    cut(&mut &*source, &Limits::default(), read, Named::Each, &mut |piece| {
         if let Piece::Span(record) = piece {
             seen += 1;
             assert_eq!(record.session, if record.index == 6 { "late" } else { "" });
@@ -146,7 +146,7 @@ fn i75_little_is_held_back_while_no_session_is_known() {
 fn a_sink_that_breaks_is_given_nothing_more() {
     let mut seen = 0;
     let mut source = &b"{\"s\":\"one\"}\n{}\n{}\n"[..];
-    cut(&mut source, &Limits::default(), read, &mut |_piece| {
+    cut(&mut source, &Limits::default(), read, Named::Each, &mut |_piece| {
         seen += 1;
         ControlFlow::Break(())
     })
@@ -163,9 +163,9 @@ fn an_empty_source_and_one_that_fails_are_errors() {
         }
     }
     let mut none = |_piece| ControlFlow::Continue(());
-    let empty = cut(&mut &b""[..], &Limits::default(), read, &mut none);
+    let empty = cut(&mut &b""[..], &Limits::default(), read, Named::Each, &mut none);
     assert!(matches!(empty, Err(ImportError::EmptySource)));
-    let failed = cut(&mut Failing, &Limits::default(), read, &mut none);
+    let failed = cut(&mut Failing, &Limits::default(), read, Named::Each, &mut none);
     assert!(matches!(failed, Err(ImportError::Read { .. })));
 }
 
@@ -178,9 +178,9 @@ proptest! {
         body_bytes_max in 1_usize..40,
     ) {
         let limits = Limits { record_bytes_max, body_bytes_max, ..Limits::default() };
-        let at_once = collect(|sink| cut(&mut &*bytes, &limits, read, sink));
+        let at_once = collect(|sink| cut(&mut &*bytes, &limits, read, Named::Each, sink));
         let mut drip = Drip { bytes: &bytes, helpings: &helpings, reads: 0 };
-        let dripped = collect(|sink| cut(&mut drip, &limits, read, sink));
+        let dripped = collect(|sink| cut(&mut drip, &limits, read, Named::Each, sink));
         match (at_once, dripped) {
             (Ok(at_once), Ok(dripped)) => {
                 prop_assert_eq!(joined(&at_once), bytes);

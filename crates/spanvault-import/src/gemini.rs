@@ -1,0 +1,76 @@
+//! Gemini CLI chats: one document that the program rewrites in place, or JSONL as newer versions write it.
+//!
+//! A tool call and its result stand in the same object, so a message is one span of both. What a message says
+//! was written before its calls ran. A document that was rewritten shares no bytes by place with the earlier
+//! one, only by content.
+
+mod message;
+mod parts;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+use crate::Confidence;
+use crate::document::Step;
+use crate::first_lines::{has_all, surest, text};
+use crate::json::{Raw, sketch_document};
+use crate::object_format::{Layout, ObjectFormat};
+use crate::reading::Reading;
+
+/// A chat that is one document (`~/.gemini/tmp/<project>/chats/session-*.json`).
+pub(crate) struct GeminiCli;
+
+/// A chat with a message a line.
+pub(crate) struct GeminiJsonl;
+
+impl ObjectFormat for GeminiCli {
+    const NAME: &'static str = "gemini_cli";
+    const LAYOUT: Layout =
+        Layout::Document(&[&[Step::Member("messages"), Step::Each], &[Step::Member("history"), Step::Each]]);
+    const SESSION_MEMBER: Option<&'static str> = Some("sessionId");
+
+    fn recognise(head: &[u8]) -> Confidence {
+        let Some(document) = sketch_document(head) else { return Confidence::No };
+        let elements = |name: &str| document.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+        if has_all(&document, &["sessionId", "projectHash", "messages"]) {
+            Confidence::Certain
+        } else if elements("messages").iter().any(is_message)
+            || elements("history").iter().any(|message| has_all(message, &["role", "parts"]))
+        {
+            Confidence::Likely
+        } else {
+            Confidence::No
+        }
+    }
+
+    fn read(message: Raw<'_>) -> Reading {
+        message::read(message)
+    }
+}
+
+impl ObjectFormat for GeminiJsonl {
+    const NAME: &'static str = "gemini_jsonl";
+    const LAYOUT: Layout = Layout::Lines;
+
+    fn recognise(head: &[u8]) -> Confidence {
+        surest(head, |line| {
+            if has_all(line, &["sessionId", "projectHash"]) && line.get("messages").is_none() {
+                Confidence::Certain
+            } else if is_message(line) {
+                Confidence::Likely
+            } else {
+                Confidence::No
+            }
+        })
+    }
+
+    fn read(line: Raw<'_>) -> Reading {
+        message::read(line)
+    }
+}
+
+/// A message of the model, as only this program writes it.
+fn is_message(value: &Value) -> bool {
+    text(value, "type") == "gemini" && has_all(value, &["id", "content"])
+}

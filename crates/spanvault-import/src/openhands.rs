@@ -1,0 +1,104 @@
+//! OpenHands: single events as the server stores them, lists of them, and the output of evaluations.
+//!
+//! An event is an action or an observation. Those of newer versions have ids, and an observation names the
+//! action that caused it; old ones have neither, and are paired by order.
+
+mod event;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+use crate::Confidence;
+use crate::document::{LineNames, Step};
+use crate::first_lines::{first_lines, has_all};
+use crate::json::{Raw, sketch_document};
+use crate::object_format::{Layout, ObjectFormat};
+use crate::reading::Reading;
+
+/// One event of a session, or the session's own data (`sessions/<id>/events/<n>.json`, `metadata.json`).
+pub(crate) struct OpenHandsEvent;
+
+/// A list of events.
+pub(crate) struct OpenHandsTrajectory;
+
+/// Output of an evaluation or of the resolver: an instance a line, with its events as `history`.
+pub(crate) struct OpenHandsOutput;
+
+impl ObjectFormat for OpenHandsEvent {
+    const NAME: &'static str = "openhands_event";
+    const LAYOUT: Layout = Layout::Whole;
+
+    fn recognise(head: &[u8]) -> Confidence {
+        match sketch_document(head) {
+            Some(document) if is_new_event(&document) => Confidence::Certain,
+            Some(document) if has_all(&document, &["conversation_id", "selected_repository"]) => {
+                Confidence::Certain
+            }
+            Some(_) | None => Confidence::No,
+        }
+    }
+
+    fn read(event: Raw<'_>) -> Reading {
+        event::read(event)
+    }
+}
+
+impl ObjectFormat for OpenHandsTrajectory {
+    const NAME: &'static str = "openhands_traj";
+    const LAYOUT: Layout = Layout::Document(&[&[Step::Each]]);
+
+    fn recognise(head: &[u8]) -> Confidence {
+        match sketch_document(head) {
+            Some(Value::Array(events)) => of_events(&events),
+            Some(_) | None => Confidence::No,
+        }
+    }
+
+    fn read(event: Raw<'_>) -> Reading {
+        event::read(event)
+    }
+}
+
+impl ObjectFormat for OpenHandsOutput {
+    const NAME: &'static str = "openhands_out";
+    const LAYOUT: Layout =
+        Layout::DocumentLines(&[&[Step::Member("history"), Step::Each]], LineNames::LineAndPlace);
+
+    fn recognise(head: &[u8]) -> Confidence {
+        let of_line = |line: &Value| {
+            let events = line.get("history").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let known = of_events(events);
+            // An instruction may fill the head.
+            let begins = has_all(line, &["instance_id", "instruction", "metadata"])
+                || has_all(line, &["issue", "issue_type", "instruction"]);
+            if known == Confidence::No && begins { Confidence::Likely } else { known }
+        };
+        first_lines(head).iter().map(of_line).max().unwrap_or(Confidence::No)
+    }
+
+    fn read(event: Raw<'_>) -> Reading {
+        event::read(event)
+    }
+}
+
+/// An event with its arguments or extras apart, as newer versions write it.
+fn is_new_event(event: &Value) -> bool {
+    has_all(event, &["source", "action", "args"]) || has_all(event, &["source", "observation", "extras"])
+}
+
+/// An event with its fields inline.
+fn is_old_event(event: &Value) -> bool {
+    has_all(event, &["observation", "content"])
+        || has_all(event, &["action", "thought"])
+        || has_all(event, &["action", "wait_for_response"])
+}
+
+fn of_events(events: &[Value]) -> Confidence {
+    let is_old = |event: &Value| is_old_event(event) && event.get("role").is_none();
+    if events.iter().any(|event| is_new_event(event) || is_old(event)) {
+        Confidence::Certain
+    } else {
+        Confidence::No
+    }
+}

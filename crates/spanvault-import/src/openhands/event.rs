@@ -1,0 +1,108 @@
+//! Reads one event of OpenHands.
+
+use serde_json::Value;
+use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent};
+
+use crate::blocks::{literal_part, outcome, result_part, value_part};
+use crate::json::Raw;
+use crate::reading::Reading;
+use crate::stamp::Stamp;
+use crate::time::local_timestamp_ms;
+
+/// Actions and observations of the runtime, which are no part of the talk.
+const OF_THE_RUNTIME: [&str; 6] =
+    ["null", "change_agent_state", "agent_state_changed", "recall", "pause", "resume"];
+/// What an old action says beside the arguments of its tool.
+const NO_ARGUMENTS: [&str; 6] =
+    ["action", "thought", "is_confirmed", "confirmation_state", "action_risk", "keep_prompt"];
+
+pub(super) fn read(event: Raw<'_>) -> Reading {
+    let [id, timestamp, action, observation, session] =
+        event.fields(["id", "timestamp", "action", "observation", "conversation_id"]);
+    let stamp =
+        Stamp { timestamp_ms: timestamp.and_then(local_timestamp_ms), event_key: id.and_then(number_id) };
+    let named = |kind: Option<Raw<'_>>| kind.and_then(|kind| kind.string()).map(std::borrow::Cow::into_owned);
+    let content = match (named(action), named(observation)) {
+        (Some(kind), _) => act(event, &kind, stamp),
+        (None, Some(kind)) => observe(event, &kind, stamp),
+        (None, None) => stamp.meta(),
+    };
+    Reading { content, session: crate::blocks::usable_id(session) }
+}
+
+/// The number that names an event, as text.
+fn number_id(id: Raw<'_>) -> Option<String> {
+    id.integer().map(|id| id.to_string())
+}
+
+fn said(words: Option<Raw<'_>>) -> Option<Part> {
+    let words = words.filter(|words| words.is_string() && words.text() != r#""""#)?;
+    Some(literal_part(words, PartBody::Text))
+}
+
+fn act(event: Raw<'_>, kind: &str, stamp: Stamp) -> SpanContent {
+    if OF_THE_RUNTIME.contains(&kind) {
+        return stamp.meta();
+    }
+    let [args, source, message] = event.fields(["args", "source", "message"]);
+    let fields = args.filter(Raw::is_object).unwrap_or(event);
+    let [content, thought, final_thought, waits] =
+        fields.fields(["content", "thought", "final_thought", "wait_for_response"]);
+    let source = source.and_then(|source| source.string());
+    match kind {
+        "message" => {
+            let role = match source.as_deref() {
+                Some("user") => Role::User,
+                Some("agent") => Role::Assistant,
+                Some(_) => Role::System,
+                // Old events do not say who speaks; the agent waits for what the user says to it.
+                None if waits.is_some_and(|flag| flag.is_true()) => Role::Assistant,
+                None => Role::User,
+            };
+            stamp.says(role, said(content).or_else(|| said(message)).into_iter().collect())
+        }
+        "system" => stamp.says(Role::System, said(content).into_iter().collect()),
+        _ => {
+            let mut parts: Vec<Part> = said(thought).into_iter().collect();
+            // The last words of the agent stand in the arguments of its last call.
+            parts.extend(said(final_thought));
+            let arguments = if args.is_some() { fields.value() } else { inline_arguments(event) };
+            let call = Call { id: stamp.event_key.clone(), tool: kind.to_owned(), args: arguments };
+            parts.push(value_part(fields, PartBody::Call(call)));
+            let role = if source.as_deref() == Some("user") { Role::User } else { Role::Assistant };
+            stamp.says(role, parts)
+        }
+    }
+}
+
+fn inline_arguments(event: Raw<'_>) -> Value {
+    let arguments = event.members().filter(|(name, _)| !NO_ARGUMENTS.contains(&name.as_ref()));
+    Value::Object(arguments.map(|(name, value)| (name.into_owned(), value.value())).collect())
+}
+
+fn observe(event: Raw<'_>, kind: &str, stamp: Stamp) -> SpanContent {
+    if OF_THE_RUNTIME.contains(&kind) {
+        return stamp.meta();
+    }
+    let [id, cause, content, success, extras, inline_code] =
+        event.fields(["id", "cause", "content", "success", "extras", "exit_code"]);
+    let cause = cause.and_then(number_id);
+    if id.is_some() && cause.is_none() {
+        // Nothing was called: the runtime speaks, for example of an error of its own.
+        return stamp.says(Role::System, said(content).into_iter().collect());
+    }
+    let [extra_code, metadata] = extras.map_or([None; 2], |extras| extras.fields(["exit_code", "metadata"]));
+    let code = metadata.and_then(|metadata| metadata.field("exit_code")).or(extra_code).or(inline_code);
+    let exit_code = code.and_then(|code| code.integer());
+    let rejected = kind == "user_rejected";
+    let failed = rejected
+        || kind == "error"
+        || (exit_code.is_none() && success.and_then(|success| success.boolean()) == Some(false));
+    let answer = Outcome {
+        is_error: failed.then_some(true),
+        exit_code,
+        executed: rejected.then_some(false),
+        ..outcome(cause)
+    };
+    stamp.says(Role::Tool, vec![result_part(event, content, answer)])
+}
