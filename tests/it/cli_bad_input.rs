@@ -31,12 +31,12 @@ fn quarantined(report: &serde_json::Value) -> Vec<u64> {
 #[test]
 fn a_file_of_no_known_format_is_2_and_records_nothing() {
     let sandbox = Sandbox::new();
-    let file = sandbox.write("notes.txt", "only some words, and no transcript\n");
+    let file = sandbox.write("notes.bin", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
     let ran = sandbox.run(&["--json", "ingest", file.to_str().unwrap()]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     let error = ran.error();
     assert_eq!(error["kind"], "Invalid");
-    assert!(error["error"].as_str().unwrap().contains("notes.txt"), "{error}");
+    assert!(error["error"].as_str().unwrap().contains("notes.bin"), "{error}");
     assert!(error["hint"].as_str().unwrap().contains("claude_code"), "{error}");
     assert_eq!(sandbox.json(&["sessions"]).len(), 0);
 }
@@ -180,15 +180,32 @@ fn inside_the_first_content(document: &[u8]) -> (&[u8], &[u8]) {
 }
 
 #[test]
-fn two_documents_glued_together_are_no_known_format_and_record_nothing() {
+fn what_no_format_knows_is_kept_as_it_is_and_answers_nothing() {
     for (name, whole) in documents() {
         let sandbox = Sandbox::new();
-        let file = sandbox.write(name, [whole.trim_ascii_end(), whole.as_slice()].concat());
-        let ran = sandbox.run(&["--json", "ingest", file.to_str().unwrap()]);
-        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{name}");
-        assert!(ran.error()["error"].as_str().unwrap().ends_with("its content is of no known format"));
-        assert_eq!(sandbox.json(&["sessions"]).len(), 0);
+        let glued = [whole.trim_ascii_end(), whole.as_slice()].concat();
+        let file = sandbox.write(name, &glued);
+        let line = sandbox.json_one(&["ingest", file.to_str().unwrap()]);
+        assert_eq!(line["format"], "generic_text", "{name}");
+        assert_eq!(quarantined(&line).len(), 0, "nothing is wrong with it");
+        sandbox.ok(&["restore", file.to_str().unwrap(), "-o", sandbox.path("back").to_str().unwrap()]);
+        assert!(std::fs::read(sandbox.path("back")).unwrap() == glued, "{name}");
+        let ran = sandbox.run(&["--json", "ask", "--query", r#"{"calls":{},"get":"count"}"#]);
+        assert_eq!(ran.code, 5, "a call may stand in what nobody can read: {}", ran.out);
     }
+}
+
+#[test]
+fn a_binary_file_is_refused_with_the_way_out() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.write("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\0");
+    let ran = sandbox.run(&["--json", "ingest", file.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    let error = ran.error();
+    assert!(error["error"].as_str().unwrap().ends_with("it is no text, and of no known format"), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("--format generic_text"), "{error}");
+    let line = sandbox.json_one(&["ingest", "--format", "generic_text", file.to_str().unwrap()]);
+    assert_eq!(line["spans_new"], 1);
 }
 
 /// 40 MB by default; `SPANVAULT_LINE_MB=200` makes the line as long as that.

@@ -269,7 +269,7 @@ fn make_the_fixture_of_this_version() {
     let notes = std::env::temp_dir().join("spanvault-fixture");
     fs::create_dir_all(&notes).unwrap();
     fs::write(notes.join("notes.jsonl"), NOTES).unwrap();
-    vault.ingest(&notes.join("notes.jsonl"), &IngestOptions::default(), &mut |_done, _of| {}).unwrap();
+    vault.ingest(notes.join("notes.jsonl"), &IngestOptions::default(), &mut |_done, _of| {}).unwrap();
 
     // Needed and held, and no longer.
     let scope = ScopeName::Session("run".into());

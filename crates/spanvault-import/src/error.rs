@@ -16,8 +16,8 @@ pub enum ImportError {
     /// Nothing to import.
     #[error("import the transcript: it is empty")]
     EmptySource,
-    /// No importer knows the content.
-    #[error("import the transcript: its format is unknown")]
+    /// No importer knows the content, and it is no text.
+    #[error("import the transcript: it is no text, and of no known format")]
     UnknownFormat,
     /// No importer has that name.
     #[error("import the transcript: there is no format {name:?}")]

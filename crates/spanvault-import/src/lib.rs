@@ -19,6 +19,7 @@ mod document;
 mod error;
 mod first_lines;
 mod gemini;
+mod generic;
 mod grok;
 mod importer;
 mod json;
@@ -76,6 +77,9 @@ static IMPORTERS: &[&dyn Importer] = &[
     &openhands::OpenHandsOutput,
     &grok::Grok,
     &chat::ChatJson,
+    // What nobody knows comes last.
+    &generic::GenericJsonl,
+    &generic::GenericText,
 ];
 
 /// All importers, the more specific ones first.
@@ -105,8 +109,8 @@ pub fn by_name(format: &str) -> Result<&'static dyn Importer, ImportError> {
 /// `head` is the start of the file: the whole of a small one, [`HEAD_BYTES`] of a large one.
 ///
 /// # Errors
-/// [`ImportError::EmptySource`] where there is nothing but white space, [`ImportError::UnknownFormat`] where
-/// no importer knows the content.
+/// [`ImportError::EmptySource`] where there is nothing but white space, [`ImportError::UnknownFormat`] where no importer
+/// knows the content and it is no text. Text that nobody knows is of a generic format, see [`is_generic`].
 pub fn detect(head: &[u8]) -> Result<&'static dyn Importer, ImportError> {
     let head = head.get(..HEAD_BYTES).unwrap_or(head);
     if head.iter().all(u8::is_ascii_whitespace) {
@@ -123,6 +127,16 @@ pub fn detect(head: &[u8]) -> Result<&'static dyn Importer, ImportError> {
         }
     }
     best.map(|(_, importer)| importer).ok_or(ImportError::UnknownFormat)
+}
+
+/// Whether a format is one that keeps records and reads nothing in them.
+pub fn is_generic(format: &str) -> bool {
+    generic::NAMES.contains(&format)
+}
+
+/// The format that any bytes can be kept as.
+pub fn fallback() -> &'static dyn Importer {
+    &generic::GenericText
 }
 
 /// Reads an original again.

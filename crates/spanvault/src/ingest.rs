@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use spanvault_env::{DiskFile, OpenMode};
-use spanvault_import::{ImportError, Importer, Piece, Record};
+use spanvault_import::{ImportError, Importer, Limits, Piece, Record};
 use spanvault_types::{
     ContentHash, Event, EvidentialClass, Position, SourceExtended, SourceOpened, SpanSuperseded, key,
 };
@@ -70,11 +70,9 @@ impl Vault {
             return Err(empty(&path));
         }
         let importer = importer_for(&path, &*file, options)?;
-        if let Some(bytes_max) = importer.source_bytes_max(&self.options.limits).filter(|most| len > *most) {
-            let error = ImportError::DocumentTooLarge { format: importer.format(), bytes_max };
-            return Err(import_failed(&path, error));
-        }
+        let (importer, note) = fitting(importer, len, &self.options.limits);
         let mut run = Run::start(self, &path, importer, options)?;
+        run.report.note = note;
         let mut reader = FileReader { file, offset: 0, len, progress };
         let mut failure = None;
         let cut = importer.cut(&mut reader, &self.options.limits, &mut |piece| match run.take(piece) {
@@ -117,6 +115,23 @@ impl Vault {
     }
 }
 
+/// The importer for a source of `len` bytes: a document that is too large for its own is kept as text, and why.
+fn fitting(
+    importer: &'static dyn Importer,
+    len: u64,
+    limits: &Limits,
+) -> (&'static dyn Importer, Option<String>) {
+    let Some(bytes_max) = importer.source_bytes_max(limits).filter(|most| len > *most) else {
+        return (importer, None);
+    };
+    let (format, fallback) = (importer.format(), spanvault_import::fallback());
+    let note = format!(
+        "a {format} document of more than {bytes_max} bytes: kept as {}, and not read",
+        fallback.format()
+    );
+    (fallback, Some(note))
+}
+
 fn importer_for(path: &Path, file: &dyn DiskFile, options: &IngestOptions) -> Result<&'static dyn Importer> {
     let known = || format!("known formats: {}", spanvault_import::formats().join(", "));
     if let Some(format) = &options.format {
@@ -130,8 +145,12 @@ fn importer_for(path: &Path, file: &dyn DiskFile, options: &IngestOptions) -> Re
         if matches!(error, ImportError::EmptySource) {
             return empty(path);
         }
-        Error::invalid(format!("ingest {}: its content is of no known format", path.display()))
-            .with_hint(format!("nothing was recorded; name the format with --format; {}", known()))
+        let format = spanvault_import::fallback().format();
+        Error::invalid(format!("ingest {}: it is no text, and of no known format", path.display()))
+            .with_hint(format!(
+                "nothing was recorded; \"--format {format}\" keeps any bytes as they are; {}",
+                known()
+            ))
             .with_source(error)
     })
 }

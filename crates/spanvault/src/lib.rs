@@ -83,6 +83,7 @@ pub use vault::Vault;
 pub struct EmbeddingGuide;
 
 pub use spanvault_evidence::AtomKind;
+pub use spanvault_import::is_generic;
 pub use spanvault_store::{Damage, Fault, LostTail, OpenReport, Progress, VerifyDepth, VerifyReport};
 pub use spanvault_types as types;
 

@@ -97,7 +97,8 @@ impl<'v> Ingest<'v> {
             return Ok(true);
         }
         match self.vault.format_of(file) {
-            Ok(format) => Ok(format.is_some()),
+            // What somebody names is kept whatever it is; what only lies in a directory may be no transcript at all.
+            Ok(format) => Ok(format.is_some_and(|format| !spanvault::is_generic(format))),
             // The attempt to record it says what is wrong with it.
             Err(error) if is_about_the_file(error.kind()) => Ok(true),
             Err(error) => Err(error.into()),
@@ -177,6 +178,8 @@ fn is_about_the_file(kind: ErrorKind) -> bool {
 pub(crate) struct IngestResponse {
     source: String,
     format: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     sessions: Vec<String>,
     spans_new: u64,
     spans_known: u64,
@@ -235,6 +238,7 @@ impl IngestResponse {
         Self {
             source: report.source,
             format: Some(report.format),
+            note: report.note,
             sessions: report.sessions,
             spans_new: report.spans_new,
             spans_known: report.spans_known,
@@ -252,6 +256,7 @@ impl IngestResponse {
         Self {
             source: file.display().to_string(),
             format: None,
+            note: None,
             sessions: Vec::new(),
             spans_new: 0,
             spans_known: 0,
@@ -279,6 +284,10 @@ impl Response for IngestResponse {
         let label = page.paint(Tone::Good, "ingested");
         page.line(format_args!("{label}  {source}"))?;
         page.field("  format", self.format.as_deref().unwrap_or("unknown"))?;
+        if let Some(note) = &self.note {
+            let note = page.paint(Tone::Warning, note);
+            page.field("  note", note)?;
+        }
         page.field(
             "  spans",
             format_args!("{} new, {} known", count(self.spans_new), count(self.spans_known)),

@@ -25,6 +25,8 @@ pub struct IngestReport {
     pub source: String,
     /// The format that it was read as.
     pub format: String,
+    /// What is to be said of how it was read, if anything is.
+    pub note: Option<String>,
     /// The names of the sessions that it has spans of and that something was recorded in.
     pub sessions: Vec<String>,
     /// Spans that were recorded.
@@ -48,6 +50,7 @@ impl IngestReport {
         Self {
             source: source.to_owned(),
             format: format.to_owned(),
+            note: None,
             sessions: Vec::new(),
             spans_new: 0,
             spans_known: 0,
