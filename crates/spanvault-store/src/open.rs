@@ -158,6 +158,7 @@ impl Store {
             tip: RwLock::new(tip),
             damage: Mutex::new(report.damage.iter().copied().collect::<BTreeSet<_>>()),
             writer: Mutex::new(WriterState::default()),
+            replacing: Mutex::new(()),
             handles: Handles::default(),
             scans: Scans::default(),
             recent: Recent::default(),

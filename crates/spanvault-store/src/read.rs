@@ -107,16 +107,29 @@ impl Store {
         self.retrying(|| {
             let found = self.carrier(at, FRAME_READ_BYTES);
             let at = found.as_ref().map_or(at, |(located, _raw)| Position::new(located.at));
-            if let Fate::Reclaimed(tombstone) = self.fate(at)? {
-                return Err(StoreError::Reclaimed { at, tombstone });
+            if let Some(gone) = self.reclaimed(at)? {
+                return Err(gone);
             }
             match found.and_then(|(located, raw)| self.hot_original(&located, raw)) {
-                // What the log has lost, a pack may still have.
+                // What the log has lost, a pack may still have; or it went lawfully while it was looked for.
                 Err(
                     lost @ (StoreError::Corrupt { .. } | StoreError::Missing { .. } | StoreError::Io { .. }),
-                ) => self.cold_original(at)?.ok_or(lost),
+                ) => match self.cold_original(at)? {
+                    Some(original) => Ok(original),
+                    None => Err(self.reclaimed(at)?.unwrap_or(lost)),
+                },
                 other => other,
             }
+        })
+    }
+
+    /// The error for an original that is gone lawfully, if it is.
+    pub(crate) fn reclaimed(&self, at: Position) -> Result<Option<StoreError>> {
+        let fate = self.fate(at)?;
+        Ok(if let Fate::Reclaimed(tombstone) = fate {
+            Some(StoreError::Reclaimed { at, tombstone })
+        } else {
+            None
         })
     }
 

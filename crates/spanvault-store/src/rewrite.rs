@@ -65,6 +65,7 @@ impl Store {
             }
         };
         let old_bytes = old.len().map_err(io_error("read", &path))?;
+        let replacing = self.replacing();
         self.put_in_place(&[(&drafts[0], &path), (&drafts[1], &index_path)], &self.layout.log)?;
 
         self.handles.forget(segment.log_id());
@@ -74,6 +75,7 @@ impl Store {
         self.handles.keep(renewed.log_id(), file);
         self.handles.keep(renewed.sidecar_id(), Arc::from(index));
         self.set_view(self.view().with_sealed(renewed));
+        drop(replacing);
         Ok(Some(old_bytes.saturating_sub(map.end)))
     }
 

@@ -75,6 +75,8 @@ pub struct Store {
     pub(crate) reserve: Reserve,
     pub(crate) damage: Mutex<BTreeSet<Damage>>,
     pub(crate) writer: Mutex<WriterState>,
+    /// Held while the file of a segment is replaced, until the view says so too.
+    pub(crate) replacing: Mutex<()>,
     /// Held as long as this lives; `None` for a reader.
     pub(crate) lock: Option<Box<dyn LockHandle>>,
 }
@@ -177,6 +179,10 @@ impl Store {
 
     pub(crate) fn set_view(&self, view: View) {
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+    }
+
+    pub(crate) fn replacing(&self) -> MutexGuard<'_, ()> {
+        self.replacing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn tip(&self) -> Cursor {

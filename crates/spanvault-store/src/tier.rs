@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use spanvault_env::OpenMode;
 use spanvault_env::sync::Mutex;
 use spanvault_types::key::{self, Table};
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{Event, Position};
 
 use crate::cold::{Line, Method, Pack};
@@ -167,6 +168,13 @@ impl Store {
             Unusable::Io(_not_found) => true,
             Unusable::Damaged => false,
         };
+        // A pack is written anew, or removed, once its originals are gone: no damage.
+        match self.reclaimed(at) {
+            Ok(None) => {}
+            Ok(Some(_gone)) if is_planted(Bug::GoneForDamaged) => {}
+            Ok(Some(gone)) => return gone,
+            Err(error) => return error,
+        }
         let (segment, fault) = (demotion.pack, Fault::ColdCopy);
         self.note_damage(Damage { from: at, to: at, segment, offset: 0, fault });
         if gone { StoreError::Missing { at } } else { StoreError::Corrupt { at, what: fault.as_str() } }

@@ -128,14 +128,15 @@ impl<'s> Writer<'s> {
             for (seq, draft) in (batch.first..).zip(&batch.frames) {
                 map.keys.extend(draft.keys.iter().map(|key| Entry { key: *key, at: seq }));
             }
+            // Before anybody can find one of the keys: a position that is found is one that the log reaches.
+            self.store.set_tip(Cursor {
+                next: last + 1,
+                chain: commit.chain,
+                counts: commit.counts,
+                clock: commit.clock,
+                known: self.store.flush.durable(),
+            });
         }
-        self.store.set_tip(Cursor {
-            next: last + 1,
-            chain: commit.chain,
-            counts: commit.counts,
-            clock: commit.clock,
-            known: self.store.flush.durable(),
-        });
         self.store.flush.appended(last);
         Ok(Position::new(last))
     }

@@ -13,12 +13,16 @@
 //!
 //! Handles come from the model; one that it never gave makes a question panic.
 
+mod auditor;
 mod expect;
+mod gauge;
 mod generate;
 mod model;
 mod op;
 
+pub use auditor::Auditor;
 pub use expect::{Answer, Compaction, Expectation, Place, Reclaim, Verdict, Violation};
+pub use gauge::reliability;
 pub use generate::{SmallWorld, history, op, small_world};
 pub use model::{AUDIT_MS, DRIFT_MS_MAX, GRACE_MS, Model, REACH_MS};
 pub use op::{

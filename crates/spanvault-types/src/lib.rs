@@ -10,6 +10,7 @@ mod event;
 mod hash;
 pub mod key;
 mod part;
+pub mod planted;
 mod position;
 mod reason;
 mod span;

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use spanvault_store::{Batch, Whereabouts, Writer};
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{
     ContentHash, Event, EvidentialClass, Position, Rescued, SessionOpened, SpanContent, SpanKind,
     SpanRecorded, key, key::Table,
@@ -202,7 +203,9 @@ impl<'v> Recorder<'v> {
             return Ok(Some(*at));
         }
         let found = self.vault.original_of(hash)?;
-        Ok(found.filter(|at| self.vault.store.whereabouts(*at).is_retrievable()))
+        Ok(found.filter(|at| {
+            is_planted(Bug::GoneForStored) || self.vault.store.whereabouts(*at).is_retrievable()
+        }))
     }
 
     fn next_ordinal(&mut self, session: Position) -> Result<u64> {

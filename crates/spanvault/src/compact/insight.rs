@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use spanvault_evidence::{CarriedMark, LiveMark, SessionReading, SpanText, live};
 use spanvault_gate::{OriginalView, Presence, Reading, SpanView, Unknown};
 use spanvault_store::Whereabouts;
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{CarriedKind, EvidentialClass, Position};
 
 use super::{Keep, Over};
@@ -202,6 +203,7 @@ impl Insight {
 fn presence(vault: &Vault, row: &SpanRow) -> Result<Presence, Unknown> {
     let whereabouts = vault.store.whereabouts(row.span.original);
     match (&row.sight, whereabouts) {
+        (Sight::Seen(..), _) if is_planted(Bug::PlanForVerdict) => Ok(Presence::HotVerified),
         (_, Whereabouts::Condemned { .. }) => Ok(Presence::Condemned),
         (_, Whereabouts::Reclaimed { .. }) => Ok(Presence::Reclaimed),
         (_, Whereabouts::Missing) => Ok(Presence::Missing),
