@@ -17,6 +17,8 @@ use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
 
+pub(crate) use outcome::was_not_executed;
+
 /// Session and sub-agent files (`~/.claude/projects/**/*.jsonl`).
 pub(crate) struct ClaudeCode;
 

@@ -10,6 +10,7 @@
 #![warn(clippy::indexing_slicing)]
 
 mod agentdojo;
+mod aider;
 mod atif;
 mod blocks;
 mod chat;
@@ -32,6 +33,7 @@ mod pi;
 mod reading;
 mod sharegpt;
 mod source;
+mod specstory;
 mod stamp;
 mod swe_agent;
 mod tau2;
@@ -39,6 +41,7 @@ mod tau_bench;
 mod tau_few_shot;
 #[cfg(test)]
 mod testing;
+mod text_format;
 mod time;
 mod who_when;
 
@@ -76,6 +79,8 @@ static IMPORTERS: &[&dyn Importer] = &[
     &openhands::OpenHandsTrajectory,
     &openhands::OpenHandsOutput,
     &grok::Grok,
+    &specstory::SpecStory,
+    &aider::Aider,
     &chat::ChatJson,
     // What nobody knows comes last.
     &generic::GenericJsonl,

@@ -50,9 +50,14 @@ fn complete_one(outcome: &mut Outcome, details: Option<Raw<'_>>) {
     }
     let said = details.and_then(|details| details.string()).unwrap_or_default();
     let said = said.strip_prefix("Error: ").unwrap_or(&said);
-    if NOT_EXECUTED.iter().any(|start| outcome.text.starts_with(start) || said.starts_with(start)) {
+    if was_not_executed(&outcome.text) || was_not_executed(said) {
         outcome.executed = Some(false);
     }
+}
+
+/// Whether the result of a call says that it was never carried out.
+pub(crate) fn was_not_executed(result: &str) -> bool {
+    NOT_EXECUTED.iter().any(|start| result.starts_with(start))
 }
 
 /// The number in a first line `Exit code N`.
