@@ -40,3 +40,6 @@ pub use pairing::{At, PairedCall, pair};
 pub use reading::{SessionReading, SpanReading, SpanText, read_session};
 pub use summarize::{source_text, summarize};
 pub use tokens::{tokens_of_bytes, tokens_of_span};
+
+/// A digest of the sources of this crate: another state of them may read the same bytes otherwise.
+pub const SOURCE_DIGEST: &str = env!("SPANVAULT_SOURCE_DIGEST");

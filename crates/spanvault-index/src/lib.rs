@@ -6,13 +6,15 @@
 //! durability, and a damaged index costs time, never an answer.
 //!
 //! Start with [`Index`]. [`SledIndex`] keeps it on disk and [`open_trusted`] decides whether what is there may be
-//! used; [`MemoryIndex`] is its twin for simulations.
+//! used; [`MemoryIndex`] is its twin for simulations. [`postings`] are look-ups of another kind: which spans may hold a
+//! term, in immutable files beside the index.
 
 mod entry;
 mod error;
 mod files;
 mod index;
 mod memory;
+pub mod postings;
 mod sled_index;
 mod stamp;
 mod trust;

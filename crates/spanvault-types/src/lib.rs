@@ -13,6 +13,7 @@ mod part;
 pub mod planted;
 mod position;
 mod reason;
+mod set_sum;
 mod span;
 mod time;
 
@@ -22,5 +23,6 @@ pub use hash::{Commitment, ContentHash, ParseHashError, Salt};
 pub use part::{ByteRange, Call, Encoding, Outcome, Part, PartBody, SpanContent};
 pub use position::Position;
 pub use reason::{Reason, ReasonKind, WayOut};
+pub use set_sum::SetSum;
 pub use span::{Role, SpanKind};
 pub use time::{Expiry, Horizon, StoreTime, TimeError, Ttl, TtlRule};

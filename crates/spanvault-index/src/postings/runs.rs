@@ -1,0 +1,166 @@
+//! The runs of a vault that count: those that cover the log from its start without a gap.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use spanvault_env::{Disk, OpenMode};
+use spanvault_types::Position;
+
+use super::draft::RunDraft;
+use super::run::Run;
+
+/// The most frames that one new run is made of.
+pub const STRETCH_FRAMES_MAX: u64 = 1 << 15;
+/// Runs are merged as long as the one that comes of it is no longer than this, in bytes.
+const MERGED_BYTES_MAX: u64 = 24 << 20;
+/// How many runs of about one size are merged.
+const FAN_IN: usize = 4;
+/// What a run's name ends in.
+const ENDING: &str = ".run";
+
+/// What is asked of the log when runs are opened.
+#[derive(Debug)]
+pub struct RunsLog<F> {
+    /// Which program reads, and how: a run that another made may list other terms.
+    pub reader: [u8; 32],
+    /// The chain value of the commit at a position; `None` where there is no commit.
+    pub chain_at: F,
+}
+
+/// The runs that cover a log from its start, as far as they do.
+#[derive(Debug, Default)]
+pub struct Runs {
+    dir: PathBuf,
+    runs: Vec<Run>,
+}
+
+impl Runs {
+    /// Opens the runs in `dir`. A run that is damaged, of another log, or of another reader does not count, and neither
+    /// does any behind it.
+    pub fn open(disk: &dyn Disk, dir: &Path, log: &RunsLog<impl Fn(Position) -> Option<[u8; 32]>>) -> Self {
+        let mut names: Vec<(u64, u64)> =
+            disk.list(dir).unwrap_or_default().iter().filter_map(|entry| stretch_of(&entry.name)).collect();
+        // Of two that begin at one place the longer comes first.
+        names.sort_unstable_by_key(|(first, last)| (*first, std::cmp::Reverse(*last)));
+        let mut opened = Self { dir: dir.to_owned(), runs: Vec::new() };
+        for (first, last) in names {
+            if first != opened.next().get() {
+                continue;
+            }
+            let Some(run) = Run::open(disk, &dir.join(name_of(first, last))) else { continue };
+            let is_named_so = (run.first().get(), run.last().get()) == (first, last);
+            if is_named_so && run.reader() == log.reader && (log.chain_at)(run.last()) == Some(run.chain()) {
+                opened.runs.push(run);
+            }
+        }
+        opened
+    }
+
+    /// The runs, in the order of what they cover.
+    pub fn iter(&self) -> std::slice::Iter<'_, Run> {
+        self.runs.iter()
+    }
+
+    /// The first position that none covers.
+    pub fn next(&self) -> Position {
+        self.runs.last().map_or(Position::new(1), |run| run.last().next())
+    }
+
+    /// Writes a run over everything from [`Runs::next`] to the commit at `last`, and merges what has become many.
+    ///
+    /// # Errors
+    /// What the file system says; the runs that there were stay as they are.
+    pub fn push(
+        &mut self,
+        disk: &dyn Disk,
+        draft: RunDraft,
+        last: Position,
+        chain: [u8; 32],
+        reader: [u8; 32],
+    ) -> io::Result<()> {
+        disk.create_dir(&self.dir)?;
+        let first = self.next();
+        let run = self.write(disk, &draft.into_bytes(first, last, chain, reader), first, last)?;
+        self.runs.push(run);
+        while self.merge(disk)? {}
+        Ok(())
+    }
+
+    /// Removes the files of all runs that are there, whether they count or not.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn clear(&mut self, disk: &dyn Disk) -> io::Result<()> {
+        self.runs.clear();
+        let entries = match disk.list(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            listed => listed?,
+        };
+        for entry in entries.iter().filter(|entry| !entry.is_dir) {
+            disk.remove(&self.dir.join(&entry.name))?;
+        }
+        Ok(())
+    }
+
+    /// Merges the last few runs where they are of about one size; says whether it did.
+    fn merge(&mut self, disk: &dyn Disk) -> io::Result<bool> {
+        let Some(from) = self.runs.len().checked_sub(FAN_IN) else { return Ok(false) };
+        let Some(merged @ [oldest, .., newest]) = self.runs.get(from..) else { return Ok(false) };
+        let total: u64 = merged.iter().map(Run::bytes).sum();
+        let shortest = merged.iter().map(Run::bytes).min().unwrap_or(0);
+        if total > MERGED_BYTES_MAX || oldest.bytes() > shortest.saturating_mul(FAN_IN as u64) {
+            return Ok(false);
+        }
+        let mut draft = RunDraft::default();
+        for run in merged {
+            let Some(one) = run.to_draft() else { return Ok(false) };
+            draft.combine(one);
+        }
+        let (first, last, chain, reader) = (oldest.first(), newest.last(), newest.chain(), newest.reader());
+        let run = self.write(disk, &draft.into_bytes(first, last, chain, reader), first, last)?;
+        for old in self.runs.drain(from..) {
+            // Whoever has it open still reads it; whoever opens it anew takes the longer one.
+            remove(disk, &self.dir.join(name_of(old.first().get(), old.last().get())))?;
+        }
+        self.runs.push(run);
+        Ok(true)
+    }
+
+    fn write(&self, disk: &dyn Disk, bytes: &[u8], first: Position, last: Position) -> io::Result<Run> {
+        let path = self.dir.join(name_of(first.get(), last.get()));
+        let draft = self.dir.join(format!("{}.tmp", name_of(first.get(), last.get())));
+        for stale in [&draft, &path] {
+            remove(disk, stale)?;
+        }
+        disk.open(&draft, OpenMode::CreateNew)?.write_at(bytes, 0)?;
+        disk.rename(&draft, &path)?;
+        Run::open(disk, &path).ok_or_else(|| io::Error::other("a run that was just written does not open"))
+    }
+}
+
+impl<'r> IntoIterator for &'r Runs {
+    type Item = &'r Run;
+    type IntoIter = std::slice::Iter<'r, Run>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Removes a file that need not be there.
+fn remove(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    match disk.remove(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+fn name_of(first: u64, last: u64) -> String {
+    format!("{first:016x}-{last:016x}{ENDING}")
+}
+
+fn stretch_of(name: &str) -> Option<(u64, u64)> {
+    let (first, last) = name.strip_suffix(ENDING)?.split_once('-')?;
+    let (first, last) = (u64::from_str_radix(first, 16).ok()?, u64::from_str_radix(last, 16).ok()?);
+    (name == name_of(first, last)).then_some((first, last))
+}
