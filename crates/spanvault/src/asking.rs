@@ -1,16 +1,17 @@
 //! Questions to a vault: hands the originals of its sessions and sources to [`crate::ask`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use spanvault_store::Whereabouts;
-use spanvault_types::{ContentHash, Position, SpanKind, SpanRecorded};
+use spanvault_types::{ContentHash, Event, Position, SpanKind, SpanRecorded};
 
 use crate::ask::{
-    self, Answer, AskError, AskSpan, Originals, Query, QueryError, Sight, Transcript, Transcripts,
-    UnseenReason, Within,
+    self, Answer, AskError, AskSpan, Narrowed, Need, Originals, Query, QueryError, Sight, Transcript,
+    Transcripts, UnseenReason, Within,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::threads::map_in_order;
 use crate::vault::Vault;
 use crate::view::{Formats, unread};
 
@@ -72,12 +73,35 @@ impl From<QueryError> for Error {
     }
 }
 
+/// How many sessions are listed at once.
+const SESSIONS_AT_ONCE: usize = 32;
+
+/// A span with the hash of its original, where its own frame has it.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorded {
+    pub(crate) at: Position,
+    pub(crate) span: SpanRecorded,
+    pub(crate) hash: Option<ContentHash>,
+}
+
+impl Vault {
+    pub(crate) fn span_and_hash_at(&self, at: Position) -> Result<Recorded> {
+        let frame = self.frame(at)?;
+        let schema = frame.event.schema();
+        let Event::SpanRecorded(span) = frame.event else {
+            return Err(Error::not_found(format!("find a span at {at}: the log has schema {schema} there")));
+        };
+        let hash = frame.hash.filter(|_hash| span.original == at);
+        Ok(Recorded { at, span, hash })
+    }
+}
+
 /// The originals of a vault, as questions see them.
 ///
 /// Where a question names a source, its transcripts are the records of the newest state of that file, with the
 /// indexes that they have in it. Otherwise they are sessions, with every span that was ever recorded in them.
-struct VaultOriginals<'v> {
-    vault: &'v Vault,
+pub(crate) struct VaultOriginals<'v> {
+    pub(crate) vault: &'v Vault,
     formats: Formats,
 }
 
@@ -94,9 +118,9 @@ impl<'v> VaultOriginals<'v> {
         for (_piece_at, piece) in self.vault.recipe(source)? {
             for (at, index) in piece.runs.iter().flat_map(crate::ingest::pieces_of) {
                 let Some(index) = index else { continue };
-                let span = self.vault.span_at(at)?;
-                let record: Arc<str> = span.record.as_str().into();
-                let ask_span = self.ask_span(at, &span, index, Arc::clone(&path), &mut names)?;
+                let recorded = self.vault.span_and_hash_at(at)?;
+                let record: Arc<str> = recorded.span.record.as_str().into();
+                let ask_span = self.ask_span(&recorded, index, Arc::clone(&path), &mut names)?;
                 let n = *at_record.entry(Arc::clone(&record)).or_insert_with(|| {
                     records.push((record, Vec::new()));
                     records.len() - 1
@@ -112,13 +136,22 @@ impl<'v> VaultOriginals<'v> {
             .collect())
     }
 
-    fn of_session(&self, session: Position) -> Result<Transcript> {
-        let mut names = Names::default();
+    pub(crate) fn of_session(&self, session: Position) -> Result<Transcript> {
         let mut spans = Vec::new();
         for at in self.vault.session_spans(session)? {
-            let span = self.vault.span_at(at)?;
-            let source = names.source(self.vault, span.source)?;
-            spans.push(self.ask_span(at, &span, span.index, source, &mut names)?);
+            spans.push(self.vault.span_and_hash_at(at)?);
+        }
+        self.of_spans(spans)
+    }
+
+    /// A transcript of spans of one session, in their order.
+    pub(crate) fn of_spans(&self, recorded: impl IntoIterator<Item = Recorded>) -> Result<Transcript> {
+        let mut names = Names::default();
+        let mut spans = Vec::new();
+        for recorded in recorded {
+            let source = names.source(self.vault, recorded.span.source)?;
+            let index = recorded.span.index;
+            spans.push(self.ask_span(&recorded, index, source, &mut names)?);
         }
         let (source, record) = spans.first().map_or_else(
             || (Arc::from(""), Arc::from("")),
@@ -129,19 +162,22 @@ impl<'v> VaultOriginals<'v> {
 
     fn ask_span(
         &self,
-        at: Position,
-        span: &SpanRecorded,
+        Recorded { at, span, hash }: &Recorded,
         index: u64,
         source: Arc<str>,
         names: &mut Names,
     ) -> Result<AskSpan> {
-        let hash = self.vault.hash_at(span.original)?.unwrap_or(ContentHash::from_bytes([0; 32]));
+        let hash = match hash {
+            Some(hash) => *hash,
+            None => self.vault.hash_at(span.original)?.unwrap_or(ContentHash::from_bytes([0; 32])),
+        };
         Ok(AskSpan {
-            span: at,
+            span: *at,
             original: span.original,
             hash,
             bytes: span.bytes,
             session: names.session(self.vault, span.session)?,
+            session_at: span.session,
             source,
             record: span.record.as_str().into(),
             index,
@@ -182,7 +218,24 @@ impl Originals for VaultOriginals<'_> {
             Some(name) => self.vault.session_named(name)?.into_iter().collect(),
             None => self.vault.sessions()?.iter().map(crate::Session::id).collect::<Vec<_>>(),
         };
-        Ok(Box::new(sessions.into_iter().map(|session| self.of_session(session))))
+        let mut listed = VecDeque::new();
+        let mut sessions = sessions.into_iter();
+        Ok(Box::new(std::iter::from_fn(move || {
+            if listed.is_empty() {
+                let some: Vec<Position> = sessions.by_ref().take(SESSIONS_AT_ONCE).collect();
+                listed.extend(map_in_order(&some, |session| self.of_session(*session)));
+            }
+            listed.pop_front()
+        })))
+    }
+
+    fn narrowed(
+        &self,
+        session: Option<&Arc<str>>,
+        needs: &[Need],
+        opaque_max: Option<usize>,
+    ) -> Result<Option<Narrowed<'_, Error>>> {
+        crate::postings::narrowed(self, session, needs, opaque_max)
     }
 
     fn read(&self, span: &AskSpan) -> Result<Sight> {

@@ -53,6 +53,8 @@ pub(crate) fn follow(vault: &Vault, commit: Position) {
     {
         *slot = keep_up(index, vault);
     }
+    drop(slot);
+    crate::postings::follow(vault, commit);
 }
 
 /// Brings the index up to date, closes it and notes that in the log.

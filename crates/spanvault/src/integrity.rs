@@ -21,12 +21,14 @@ impl Vault {
         Ok(self.store.verify(depth, progress)?)
     }
 
-    /// Makes the sidecars and the index anew from the log. Nothing that was recorded is touched.
+    /// Makes the sidecars, the index and the postings anew from the log. Nothing that was recorded is touched.
     ///
     /// # Errors
     /// `Invalid` where the vault is open for reading only; what the disk says.
     pub fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<RebuildReport> {
         self.store.rebuild_sidecars(progress)?;
-        Ok(RebuildReport { frames: crate::index::rebuild(self)? })
+        let frames = crate::index::rebuild(self)?;
+        crate::postings::rebuild(self)?;
+        Ok(RebuildReport { frames })
     }
 }

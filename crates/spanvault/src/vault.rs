@@ -11,6 +11,7 @@ use spanvault_types::{ContentHash, Event, Position, SessionOpened, StoreTime};
 use crate::error::{Error, Result};
 use crate::index;
 use crate::options::Options;
+use crate::postings;
 use crate::session::Session;
 
 /// A span store with its provenance, opened.
@@ -38,6 +39,8 @@ pub struct Vault {
     pub(crate) index: Mutex<Option<Box<dyn Index>>>,
     /// Held by whoever extends a source, so that two runs over one file cannot interleave.
     pub(crate) ingesting: Mutex<()>,
+    /// The first position that is not posted, if that is known; held by whoever extends the postings.
+    pub(crate) posted: Mutex<Option<Position>>,
     report: OpenReport,
 }
 
@@ -102,6 +105,7 @@ impl Vault {
             dir: dir.to_owned(),
             index: Mutex::new(None),
             ingesting: Mutex::new(()),
+            posted: Mutex::new(None),
             report,
         })
     }
@@ -198,6 +202,7 @@ impl Vault {
     /// What the disk says; nothing acknowledged is at stake.
     pub fn close(self) -> Result<()> {
         let Some(index) = self.index_slot().take() else { return Ok(()) };
+        postings::close(&self);
         index::close(index, &self)
     }
 }

@@ -1,7 +1,7 @@
 //! A session as it stands: its spans in order, what replaced them, and what can be read of them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use spanvault_evidence::{SessionReading, SpanText, read_session};
 use spanvault_types::key::{self, Table};
@@ -168,20 +168,20 @@ fn stand_ins(summaries: &[SummaryRow]) -> HashMap<Position, Position> {
 
 /// Remembers the format of each source while a session is read.
 #[derive(Default)]
-pub(crate) struct Formats(std::cell::RefCell<HashMap<Position, Arc<str>>>);
+pub(crate) struct Formats(RwLock<HashMap<Position, Arc<str>>>);
 
 impl Formats {
     fn of(&self, vault: &Vault, span: &SpanRecorded) -> Result<Arc<str>> {
         // Spans that were recorded one by one have no source: their session names the format.
         let owner = if span.source == Position::ZERO { span.session } else { span.source };
-        if let Some(format) = self.0.borrow().get(&owner) {
+        if let Some(format) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&owner) {
             return Ok(Arc::clone(format));
         }
         let format: Arc<str> = match span.source {
             Position::ZERO => spanvault_import::CHAT_JSON.into(),
             source => vault.source_at(source)?.format.into(),
         };
-        self.0.borrow_mut().insert(owner, Arc::clone(&format));
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(owner, Arc::clone(&format));
         Ok(format)
     }
 }

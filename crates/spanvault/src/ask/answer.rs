@@ -70,16 +70,20 @@ pub struct Coverage {
     pub scope: Scope,
     /// Sessions in scope.
     pub sessions: u64,
-    /// Distinct originals in scope.
+    /// Originals in scope, one for each span: the same bytes at two places count twice.
     pub originals: u64,
     /// Bytes of those that were searched.
     pub bytes: u64,
-    /// Distinct originals that were searched. Records of the runtime that hold neither words nor calls are in scope,
+    /// Originals that were searched, one for each span. Records of the runtime that hold neither words nor calls are in scope,
     /// but ruled out rather than searched.
     pub searched: u64,
     /// Whether every original in scope was searched or provably could not change the answer.
     pub complete: bool,
-    /// BLAKE3 of the sorted content hashes of the searched originals.
+    /// Of the originals in scope, those that postings show to hold nothing that was asked for, so that they were not
+    /// read again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ruled_out: u64,
+    /// The root of the sum of the content hashes of the searched originals: see [`spanvault_types::SetSum`].
     pub root: String,
     /// What could not be seen and might change the answer.
     pub missing: Vec<Missing>,

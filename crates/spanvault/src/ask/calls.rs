@@ -8,6 +8,7 @@ use super::error::QueryError;
 use super::matching::Matcher;
 use super::query::Calls;
 use super::reading::{CallAnswer, ReadCall, Reading};
+use super::terms::Need;
 
 /// A filter on calls ready to run.
 #[derive(Debug)]
@@ -62,6 +63,39 @@ impl CallFilter {
         })
     }
 
+    /// What a span must hold so that it can hold such a call, or one that may be such a call.
+    pub(super) fn need(&self) -> Need {
+        let mut need = Need::default();
+        let by_effect = self.effects.is_some() || self.path.is_some();
+        match &self.tools {
+            Some(tools) => need.add_tools(tools),
+            None if by_effect => need.add_any_opaque(),
+            None => {}
+        }
+        if !by_effect {
+            need.opaque.clear();
+        }
+        if let Some(effects) = &self.effects {
+            need.add_effects(effects);
+        }
+        if let Some(path) = &self.path {
+            need.add_path(path, self.only_mutations());
+        }
+        self.args.iter().for_each(|(name, wanted)| need.add_arg(name, wanted));
+        if let Some(wanted) = &self.any_arg {
+            need.add_any_arg(wanted);
+        }
+        if let Some(args) = &self.args_exactly {
+            need.add_args_exactly(args);
+        }
+        need.opaque_is_doubt = self.args.is_empty()
+            && self.any_arg.is_none()
+            && self.args_exactly.is_none()
+            && self.fate.is_none()
+            && !self.negative;
+        need
+    }
+
     /// Whether `read` is one of the calls that are asked for.
     pub(super) fn judge(&self, reading: &Reading, read: &ReadCall) -> Judgement {
         if !self.names(reading, read) {
@@ -80,9 +114,11 @@ impl CallFilter {
 
     /// The paths of `read` that the question is about: those that it writes where only mutations are asked for.
     pub(super) fn paths<'a>(&self, read: &'a ReadCall) -> &'a [String] {
-        let only_mutations =
-            self.effects.as_ref().is_some_and(|wanted| wanted.iter().all(|e| *e == Effect::Mutates));
-        if only_mutations { &read.effect.writes } else { &read.effect.paths }
+        if self.only_mutations() { &read.effect.writes } else { &read.effect.paths }
+    }
+
+    fn only_mutations(&self) -> bool {
+        self.effects.as_ref().is_some_and(|wanted| wanted.iter().all(|e| *e == Effect::Mutates))
     }
 
     /// Whether tool and arguments are as asked for.

@@ -42,6 +42,11 @@ impl Doubts {
         self.count += 1;
     }
 
+    /// Counts some that are not at hand to be listed.
+    pub(super) const fn count_more(&mut self, more: u64) {
+        self.count += more;
+    }
+
     /// How many there ever were: the place in time at which something else happened.
     pub(super) const fn count(&self) -> u64 {
         self.count

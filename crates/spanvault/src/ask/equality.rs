@@ -74,3 +74,14 @@ impl Decimal {
         Some(Self { negative, digits, exponent })
     }
 }
+
+/// A text that equal numbers share.
+pub(super) fn normal_number(number: &Number) -> String {
+    match Decimal::read(number.as_str()) {
+        Some(Decimal { negative, digits, exponent }) => {
+            let sign = if negative { "-" } else { "" };
+            format!("{sign}{}e{exponent}", String::from_utf8_lossy(&digits))
+        }
+        None => number.to_string(),
+    }
+}

@@ -1,4 +1,5 @@
-//! Evaluates queries: one pass over the transcripts that they are about, one transcript in memory at a time.
+//! Evaluates queries: one pass over the transcripts that they are about, a few megabytes in memory at a time, or one
+//! transcript where calls are paired with their results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use super::answer::Answer;
 use super::coverage::Ledger;
 use super::error::AskError;
 use super::find_calls::find_calls;
-use super::find_text::TextSearch;
+use super::find_text::{TextSearch, holds_words};
 use super::ground::Ground;
 use super::originals::{AskSpan, Originals, Transcript, Within};
 use super::plan::{Finder, Plan};
@@ -16,9 +17,14 @@ use super::reading::{Reading, Slot};
 use super::scope::Standing;
 use super::seek::Seeker;
 use super::settle::settle;
+use crate::threads::{map_in_order, threads};
 
 /// The most bytes of originals that are read at once where only words are looked for.
 const STRETCH_BYTES_MAX: u64 = 4 << 20;
+
+/// Where calls are looked up: of spans that matter only because nobody can see through a call in them, so many are
+/// read and named; of the others the calls are counted.
+const OPAQUE_LOOKED_UP_MAX: usize = 100;
 
 /// Answers one query.
 ///
@@ -27,7 +33,9 @@ const STRETCH_BYTES_MAX: u64 = 4 << 20;
 /// An original that cannot be read is no error: the answer says so.
 pub fn evaluate<O: Originals + ?Sized>(query: &Query, originals: &O) -> Result<Answer, AskError<O::Error>> {
     let mut evaluation = Evaluation::new(query, originals)?;
-    run(&evaluation.within(), &mut [&mut evaluation], originals).map_err(AskError::Originals)?;
+    if !evaluation.look_up(originals).map_err(AskError::Originals)? {
+        run(&evaluation.within(), &mut [&mut evaluation], originals).map_err(AskError::Originals)?;
+    }
     evaluation.finish(originals)
 }
 
@@ -47,6 +55,9 @@ pub fn evaluate_all<O: Originals + ?Sized>(
         queries.iter().map(|query| Evaluation::new(query, originals)).collect();
     let mut passes: BTreeMap<Within, Vec<&mut Evaluation>> = BTreeMap::new();
     for evaluation in evaluations.iter_mut().flatten() {
+        if evaluation.look_up(originals)? {
+            continue;
+        }
         let within = Within { record: None, ..evaluation.within() };
         passes.entry(within).or_default().push(evaluation);
     }
@@ -79,6 +90,25 @@ impl Evaluation {
         Ok(Self { plan, session, ledger: Ledger::default(), seekers, transcripts: 0 })
     }
 
+    /// Answers from what look-ups leave, if they leave anything out; says whether it did.
+    fn look_up<O: Originals + ?Sized>(&mut self, originals: &O) -> Result<bool, O::Error> {
+        let Some(needs) = self.plan.needs() else { return Ok(false) };
+        let opaque_max = self.plan.counts_opaque(&needs).then_some(OPAQUE_LOOKED_UP_MAX);
+        let Some(narrowed) = originals.narrowed(self.session.as_ref(), &needs, opaque_max)? else {
+            return Ok(false);
+        };
+        for transcript in narrowed.transcripts {
+            let reading = Reading::read(transcript?.spans, 0, |_span| true, originals)?;
+            self.feed(&reading, originals)?;
+            self.transcripts += 1;
+        }
+        self.ledger.ruled_out(&narrowed.ruled_out);
+        for seeker in &mut self.seekers {
+            seeker.doubts_left_out(narrowed.opaque_left_out);
+        }
+        Ok(true)
+    }
+
     fn within(&self) -> Within {
         Within {
             session: self.session.clone(),
@@ -103,7 +133,8 @@ impl Evaluation {
         let standings: Vec<Standing> = reading.spans.iter().map(|span| self.standing(span)).collect();
         for ((_at, span, slot), standing) in reading.iter().zip(&standings) {
             if *standing != Standing::Out {
-                let searched = *standing == Standing::In && matches!(slot, Slot::Seen(_));
+                let seen = matches!(slot, Slot::Seen(_) | Slot::WithoutWords);
+                let searched = *standing == Standing::In && seen;
                 self.ledger.in_scope(span, searched);
             }
         }
@@ -135,41 +166,89 @@ impl Evaluation {
     }
 }
 
-/// Hands every transcript within to those evaluations that take it.
+/// A stretch of a transcript that is read at once, and the numbers of the evaluations that take it.
+struct Stretch {
+    spans: Vec<AskSpan>,
+    /// How many spans of the transcript stand before it.
+    before: usize,
+    takers: Arc<[usize]>,
+    /// Whether calls are looked for in it, so that it is the transcript as a whole.
+    pairs_calls: bool,
+    ends_transcript: bool,
+}
+
+/// Hands every transcript within to those evaluations that take it: reads stretches on several threads, and feeds them in
+/// their order.
 fn run<O: Originals + ?Sized>(
     within: &Within,
     evaluations: &mut [&mut Evaluation],
     originals: &O,
 ) -> Result<(), O::Error> {
+    let mut waiting = Vec::new();
+    let mut bytes = 0_u64;
     for transcript in originals.transcripts(within)? {
         let transcript = transcript?;
-        let mut takers: Vec<&mut Evaluation> = evaluations
-            .iter_mut()
-            .map(|evaluation| &mut **evaluation)
-            .filter(|e| e.takes(&transcript))
-            .collect();
+        let taken = evaluations.iter().enumerate().filter(|(_n, evaluation)| evaluation.takes(&transcript));
+        let takers: Arc<[usize]> = taken.map(|(n, _evaluation)| n).collect();
         if takers.is_empty() {
             continue;
         }
-        let whole = takers.iter().any(|taker| taker.plan.pairs_calls());
+        let pairs_calls =
+            takers.iter().any(|n| evaluations.get(*n).is_some_and(|taker| taker.plan.pairs_calls()));
         let mut rest = transcript.spans;
         let mut before = 0;
         loop {
-            let stretch = if whole { rest.len() } else { stretch_of(&rest) };
+            let stretch = if pairs_calls { rest.len() } else { stretch_of(&rest) };
             let later = rest.split_off(stretch);
-            let wanted = |span: &AskSpan| takers.iter().any(|taker| taker.wants(span));
-            let reading = Reading::read(rest, before, wanted, originals)?;
-            for taker in &mut takers {
-                taker.feed(&reading, originals)?;
+            let ends_transcript = later.is_empty();
+            bytes = rest.iter().fold(bytes, |bytes, span| bytes.saturating_add(span.bytes));
+            let takers = Arc::clone(&takers);
+            waiting.push(Stretch { spans: rest, before, takers, pairs_calls, ends_transcript });
+            if bytes >= STRETCH_BYTES_MAX.saturating_mul(threads() as u64) {
+                feed_all(&waiting, evaluations, originals)?;
+                waiting.clear();
+                bytes = 0;
             }
             before += stretch;
             rest = later;
-            if rest.is_empty() {
+            if ends_transcript {
                 break;
             }
         }
-        for taker in takers {
-            taker.transcripts += 1;
+    }
+    feed_all(&waiting, evaluations, originals)
+}
+
+fn feed_all<O: Originals + ?Sized>(
+    stretches: &[Stretch],
+    evaluations: &mut [&mut Evaluation],
+    originals: &O,
+) -> Result<(), O::Error> {
+    let readings = map_in_order(stretches, |stretch| {
+        let takers = || stretch.takers.iter().filter_map(|n| evaluations.get(*n));
+        let wanted = |span: &AskSpan| takers().any(|taker| taker.wants(span));
+        let mut reading = Reading::read(stretch.spans.clone(), stretch.before, wanted, originals)?;
+        if stretch.pairs_calls {
+            reading.calls();
+        } else {
+            reading.keep(|span, content| {
+                for filter in takers().flat_map(|taker| taker.plan.texts()) {
+                    if holds_words(filter, span, content, originals)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            })?;
+        }
+        Ok(reading)
+    });
+    for (reading, stretch) in readings.into_iter().zip(stretches) {
+        let reading = reading?;
+        for n in stretch.takers.iter() {
+            if let Some(taker) = evaluations.get_mut(*n) {
+                taker.feed(&reading, originals)?;
+                taker.transcripts += usize::from(stretch.ends_transcript);
+            }
         }
     }
     Ok(())

@@ -82,7 +82,9 @@ pub(super) fn doubts_about(reading: &Reading, unseen: &[usize]) -> impl Iterator
         let span = reading.spans.get(*at)?;
         Some(match reading.slot(*at)? {
             Slot::Unseen { reason, tombstone } => Doubt::unseen(span, *reason, *tombstone),
-            Slot::Seen(_) | Slot::NoConversation | Slot::Skipped => Doubt::of(span, MissingReason::Missing),
+            Slot::Seen(_) | Slot::WithoutWords | Slot::NoConversation | Slot::Skipped => {
+                Doubt::of(span, MissingReason::Missing)
+            }
         })
     })
 }

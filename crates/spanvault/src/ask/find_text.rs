@@ -18,6 +18,32 @@ use super::reading::Slot;
 use super::seek::{Exhibit, Extracted, Hit, Seeker, Spot};
 use super::text::{ByteSearch, Found, TextFilter, strings_of};
 
+/// Whether words stand in a span that was seen, in any of the places where `filter` looks.
+pub(super) fn holds_words<O: Originals + ?Sized>(
+    filter: &TextFilter,
+    span: &AskSpan,
+    content: &SpanContent,
+    originals: &O,
+) -> Result<bool, O::Error> {
+    let kinds = &filter.kinds;
+    let bodies = content.parts.iter().map(|part| &part.body);
+    let mut searched = bodies.filter(|body| kinds.parts.contains(&PartKind::of(body)));
+    if searched.any(|body| strings_of(body).into_iter().any(|string| filter.occurs_in(string))) {
+        return Ok(true);
+    }
+    if kinds.atoms.is_empty() && !kinds.original {
+        return Ok(false);
+    }
+    // What cannot be read again is left to the search itself.
+    let Some(bytes) = originals.bytes(span)? else { return Ok(true) };
+    let in_original = || filter.occurs_in(&String::from_utf8_lossy(&bytes));
+    let in_atom = |atom: &Atom| {
+        kinds.atoms.contains(&atom.kind) && (filter.occurs_in(&atom.text) || filter.occurs_in(&atom.normal))
+    };
+    Ok((kinds.original && in_original())
+        || (!kinds.atoms.is_empty() && atoms(content, &bytes).iter().any(in_atom)))
+}
+
 /// One search for words.
 #[derive(Debug)]
 pub(super) struct TextSearch<'a, O: ?Sized> {
@@ -32,12 +58,13 @@ impl<O: Originals + ?Sized> TextSearch<'_, O> {
     /// Finds words; what is searched as bytes is noted in `ledger`.
     pub(super) fn run(&self, seeker: &mut Seeker, ledger: &mut Ledger) -> Result<(), O::Error> {
         for candidate in self.ground.candidates() {
-            let seen = matches!(candidate.slot, Slot::Seen(_));
+            let seen = matches!(candidate.slot, Slot::Seen(_) | Slot::WithoutWords);
             if !seen && !self.filter.kinds.may_be_in(candidate.span.kind) {
                 continue;
             }
             if candidate.is_untimed() {
                 seeker.doubts(candidate.doubt());
+            } else if matches!(candidate.slot, Slot::WithoutWords) {
             } else if self.filter.kinds.original {
                 self.in_original(candidate, seeker, ledger)?;
             } else if let Slot::Seen(content) = candidate.slot {
@@ -136,7 +163,9 @@ impl<O: Originals + ?Sized> TextSearch<'_, O> {
             seeker.doubt(gone);
             return Ok(());
         };
-        ledger.in_scope(span, true);
+        if !matches!(candidate.slot, Slot::Seen(_)) {
+            ledger.in_bytes(span);
+        }
         let text = String::from_utf8_lossy(&bytes);
         self.filter.search(&text, |found| {
             let place = match text {
@@ -168,7 +197,7 @@ impl<O: Originals + ?Sized> TextSearch<'_, O> {
             seeker.doubt(doubt);
             return Ok(());
         };
-        ledger.in_scope(span, true);
+        ledger.in_bytes(span);
         let presence_is_enough = self.filter.kinds.all
             && self.pick == Pick::All
             && matches!(self.getter.get, Get::Exists | Get::Spans);

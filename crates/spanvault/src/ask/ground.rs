@@ -50,7 +50,7 @@ impl Candidate<'_> {
             (Slot::Unseen { reason, tombstone }, _) => Some(Doubt::unseen(self.span, *reason, *tombstone)),
             (_, Standing::Untimed) => Some(Doubt::of(self.span, MissingReason::Untimed)),
             (Slot::Skipped, _) => Some(Doubt::of(self.span, MissingReason::Missing)),
-            (Slot::Seen(_) | Slot::NoConversation, _) => None,
+            (Slot::Seen(_) | Slot::WithoutWords | Slot::NoConversation, _) => None,
         }
     }
 

@@ -42,6 +42,7 @@ mod rivals;
 mod scope;
 mod seek;
 mod settle;
+pub(crate) mod terms;
 mod text;
 mod wire;
 
@@ -54,5 +55,8 @@ pub use error::{AskError, QueryError};
 pub use evaluate::{OneOfMany, evaluate, evaluate_all};
 pub use get::{Get, JsonPlace};
 pub use matching::{Match, contains, equal, glob, prefix, regex, suffix};
-pub use originals::{AskSpan, Originals, Sight, Transcript, Transcripts, UnseenReason, Within};
+pub use originals::{
+    AskSpan, Narrowed, Originals, RuledOut, Sight, Transcript, Transcripts, UnseenReason, Within,
+};
 pub use query::{Calls, Find, Query, Scope, Side, Text, Words};
+pub use terms::Need;

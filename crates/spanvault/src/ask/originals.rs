@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use spanvault_types::{ContentHash, Position, Role, SpanContent, SpanKind};
+use spanvault_types::{ContentHash, Position, Role, SetSum, SpanContent, SpanKind};
+
+use super::terms::Need;
 
 /// What is known of a span without reading its bytes.
 #[derive(Debug, Clone)]
@@ -17,6 +19,8 @@ pub struct AskSpan {
     pub bytes: u64,
     /// The name of its session.
     pub session: Arc<str>,
+    /// The record that opened its session.
+    pub session_at: Position,
     /// The path of its source; empty where it was recorded directly.
     pub source: Arc<str>,
     /// The transcript inside a source that holds many; empty otherwise.
@@ -91,12 +95,49 @@ pub enum UnseenReason {
     TooLarge,
 }
 
+/// The spans in which calls that are asked for can be, where that is known without reading all of them.
+pub struct Narrowed<'a, E> {
+    /// Transcripts, of which spans may be left out that hold neither a call that is asked for, nor its result, nor
+    /// anything that could be either.
+    pub transcripts: Transcripts<'a, E>,
+    /// What was left out: it is searched, in that it is known to hold nothing.
+    pub ruled_out: RuledOut,
+    /// How many calls that were left out cannot be seen through and so may be ones that are asked for.
+    pub opaque_left_out: u64,
+}
+
+impl<E> std::fmt::Debug for Narrowed<'_, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Narrowed")
+            .field("ruled_out", &self.ruled_out)
+            .field("opaque_left_out", &self.opaque_left_out)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Spans that are known to hold nothing that is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RuledOut {
+    /// The sessions that have some.
+    pub sessions: Vec<Position>,
+    /// How many there are, records of the runtime among them.
+    pub spans: u64,
+    /// How many of them were read when they were posted.
+    pub read: u64,
+    /// The bytes of the originals of those that were read.
+    pub read_bytes: u64,
+    /// The content hashes of those that were read.
+    pub sum: SetSum,
+}
+
 /// Where an evaluation gets its spans from.
 ///
 /// A failure to read a single original is no error but a [`Sight::Unseen`]; errors are for what prevents any answer.
-pub trait Originals {
+///
+/// Spans are read on several threads at once.
+pub trait Originals: Sync {
     /// What prevents an answer.
-    type Error;
+    type Error: Send;
 
     /// The full name of the session of that name, or of the only one whose name starts with it.
     ///
@@ -109,6 +150,24 @@ pub trait Originals {
     /// # Errors
     /// Where the spans cannot be listed.
     fn transcripts(&self, within: &Within) -> Result<Transcripts<'_, Self::Error>, Self::Error>;
+
+    /// Only the spans that meet one of `needs`, in the session of that full name or in all, with the spans that the
+    /// pairing of their calls rests on. What is not certain is handed over, never ruled out.
+    ///
+    /// `None` where nothing is known that would help: then [`Originals::transcripts`] is asked. Of spans that meet a need
+    /// only because a call in them cannot be seen through, `opaque_max` are handed over, and the calls in the others are
+    /// counted.
+    ///
+    /// # Errors
+    /// Where the spans cannot be listed.
+    fn narrowed(
+        &self,
+        _session: Option<&Arc<str>>,
+        _needs: &[Need],
+        _opaque_max: Option<usize>,
+    ) -> Result<Option<Narrowed<'_, Self::Error>>, Self::Error> {
+        Ok(None)
+    }
 
     /// What can be seen of `span`.
     ///

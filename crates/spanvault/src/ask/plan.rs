@@ -9,6 +9,7 @@ use super::error::QueryError;
 use super::get::Get;
 use super::query::{Find, Query, Scope, Side, Words};
 use super::scope::ScopeFilter;
+use super::terms::Need;
 use super::text::TextFilter;
 
 /// A query ready to run.
@@ -72,6 +73,39 @@ impl Plan {
             scope: ScopeFilter::new(&query.scope)?,
             searches,
             get: Getter::new(&query.get)?,
+        })
+    }
+
+    /// What a span must hold so that it can matter, a need for each search; `None` where that narrows nothing, or
+    /// where the scope takes some spans of a session and leaves others.
+    pub(super) fn needs(&self) -> Option<Vec<Need>> {
+        let Scope { session: _, source, record, before_index, after_index, before_time, after_time, role } =
+            &self.asked;
+        let whole_sessions = source.is_none()
+            && record.is_none()
+            && before_index.is_none()
+            && after_index.is_none()
+            && before_time.is_none()
+            && after_time.is_none()
+            && role.is_none();
+        let need = |search: &Search| match &search.finder {
+            Finder::Calls(filter) => Some(filter.need()).filter(|need| !need.is_empty()),
+            Finder::Text(_) => None,
+        };
+        if whole_sessions { self.searches.iter().map(need).collect() } else { None }
+    }
+
+    /// Whether of calls that cannot be seen through only their number matters once enough are listed.
+    pub(super) fn counts_opaque(&self, needs: &[Need]) -> bool {
+        matches!((self.searches.as_slice(), needs), ([search], [need])
+            if matches!(search.pick, Pick::All | Pick::Only) && need.opaque_is_doubt)
+    }
+
+    /// The searches for words.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &TextFilter> {
+        self.searches.iter().filter_map(|search| match &search.finder {
+            Finder::Text(filter) => Some(filter),
+            Finder::Calls(_) => None,
         })
     }
 

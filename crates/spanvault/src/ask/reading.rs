@@ -23,6 +23,8 @@ pub(super) struct Reading {
 #[derive(Debug)]
 pub(super) enum Slot {
     Seen(SpanContent),
+    /// It was seen, and none of the words that are looked for stand in it.
+    WithoutWords,
     Unseen {
         reason: UnseenReason,
         tombstone: Option<Position>,
@@ -78,6 +80,21 @@ impl Reading {
         Ok(Self { before, spans, slots, calls: OnceCell::new() })
     }
 
+    /// Drops the content of every span that `holds_words` does not hold for.
+    pub(super) fn keep<E>(
+        &mut self,
+        mut holds_words: impl FnMut(&AskSpan, &SpanContent) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        for (span, slot) in self.spans.iter().zip(&mut self.slots) {
+            if let Slot::Seen(content) = slot
+                && !holds_words(span, content)?
+            {
+                *slot = Slot::WithoutWords;
+            }
+        }
+        Ok(())
+    }
+
     /// Every span with what was seen of it.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &AskSpan, &Slot)> {
         self.spans.iter().zip(&self.slots).enumerate().map(|(at, (span, slot))| (at, span, slot))
@@ -90,7 +107,7 @@ impl Reading {
     pub(super) fn part(&self, at: At) -> Option<&Part> {
         match self.slots.get(at.span)? {
             Slot::Seen(content) => content.parts.get(at.part),
-            Slot::Unseen { .. } | Slot::NoConversation | Slot::Skipped => None,
+            Slot::WithoutWords | Slot::Unseen { .. } | Slot::NoConversation | Slot::Skipped => None,
         }
     }
 
@@ -121,7 +138,7 @@ impl Reading {
             .zip(&blanks)
             .map(|(slot, blank)| match slot {
                 Slot::Seen(content) => content,
-                Slot::Unseen { .. } | Slot::NoConversation | Slot::Skipped => blank,
+                Slot::WithoutWords | Slot::Unseen { .. } | Slot::NoConversation | Slot::Skipped => blank,
             })
             .collect();
         let unseen: Vec<usize> = self

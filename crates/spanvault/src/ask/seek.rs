@@ -184,6 +184,12 @@ impl Seeker {
         doubts.into_iter().for_each(|doubt| self.doubt(doubt));
     }
 
+    /// Takes `more` of them that are not at hand to be listed. Where they stand among what was found is not known, so
+    /// this is for picks that do not ask.
+    pub(super) fn doubts_left_out(&mut self, more: u64) {
+        self.doubts.count_more(more);
+    }
+
     /// Whether nothing that comes can change what is picked.
     fn is_settled(&self) -> bool {
         matches!(self.pick, Pick::Nth(nth) if nth.get() > 0 && self.hits >= nth.get().unsigned_abs())

@@ -2,9 +2,9 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "queries are written where they are asked")]
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use spanvault_types::{
@@ -30,7 +30,7 @@ struct Library {
     kept: BTreeMap<Position, Kept>,
     session: Arc<str>,
     time: Option<i64>,
-    reads: Cell<u64>,
+    reads: AtomicU64,
 }
 
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl Library {
             kept: BTreeMap::new(),
             session: "run-1".into(),
             time: None,
-            reads: Cell::new(0),
+            reads: AtomicU64::new(0),
         };
         library.source("/home/me/run.jsonl", "");
         library
@@ -189,6 +189,7 @@ impl Library {
             hash: ContentHash::of(&bytes),
             bytes: bytes.len() as u64,
             session: Arc::clone(&self.session),
+            session_at: Position::new(self.session.bytes().map(u64::from).sum()),
             source: Arc::clone(&transcript.source),
             record: Arc::clone(&transcript.record),
             index: transcript.spans.len() as u64,
@@ -250,7 +251,7 @@ impl Originals for Library {
     }
 
     fn read(&self, span: &AskSpan) -> Result<Sight, String> {
-        self.reads.set(self.reads.get() + 1);
+        self.reads.fetch_add(1, Ordering::Relaxed);
         let kept = &self.kept[&span.span];
         Ok(match kept.unseen {
             None => Sight::Seen(kept.content.clone()),

@@ -1,0 +1,123 @@
+//! Reads a stretch of the log for what is to be posted of it.
+
+use std::thread;
+
+use spanvault_evidence::effect_of;
+use spanvault_index::postings::{RunDraft, STRETCH_FRAMES_MAX};
+use spanvault_types::{Event, PartBody, Position, SpanContent, SpanKind, SpanRecorded};
+
+use crate::ask::terms;
+use crate::error::Result;
+use crate::threads::threads;
+use crate::vault::Vault;
+use crate::view::Formats;
+
+/// After so many bytes of originals a stretch ends with the next commit, however few frames it has.
+const STRETCH_BYTES_MAX: u64 = 64 << 20;
+
+/// What was read of a stretch.
+pub(super) struct Stretch {
+    pub(super) draft: RunDraft,
+    /// The commit that it ends with, and the chain value there.
+    pub(super) last: Position,
+    pub(super) chain: [u8; 32],
+}
+
+/// Reads the stretch that begins at `from`; `None` where there is none, or where it is damaged.
+pub(super) fn read(vault: &Vault, from: Position) -> Option<Stretch> {
+    let mut spans = Vec::new();
+    let mut uncommitted = Vec::new();
+    let (mut frames, mut bytes, mut end) = (0, 0_u64, None);
+    for frame in vault.store.frames(from) {
+        // Which spans a damaged frame holds nobody knows: what follows is not posted.
+        let Ok(frame) = frame else { break };
+        frames += 1;
+        if let Event::SpanRecorded(span) = frame.event {
+            bytes = bytes.saturating_add(span.bytes);
+            uncommitted.push((frame.at, span));
+        } else if let Event::Commit(commit) = frame.event {
+            spans.append(&mut uncommitted);
+            end = Some((frame.at, commit.chain));
+            if frames >= STRETCH_FRAMES_MAX || bytes >= STRETCH_BYTES_MAX {
+                break;
+            }
+        }
+    }
+    let (last, chain) = end?;
+    Some(Stretch { draft: post_all(vault, &spans), last, chain })
+}
+
+/// Reads spans on as many threads as are worth it.
+fn post_all(vault: &Vault, spans: &[(Position, SpanRecorded)]) -> RunDraft {
+    let share = spans.len().div_ceil(threads()).max(1);
+    thread::scope(|scope| {
+        let workers: Vec<_> = spans
+            .chunks(share)
+            .map(|spans| {
+                scope.spawn(move || {
+                    let formats = Formats::default();
+                    let mut draft = RunDraft::default();
+                    for (at, span) in spans {
+                        post_span(vault, &formats, *at, span, &mut draft);
+                    }
+                    draft
+                })
+            })
+            .collect();
+        let mut all = RunDraft::default();
+        for (worker, spans) in workers.into_iter().zip(spans.chunks(share)) {
+            match worker.join() {
+                Ok(draft) => all.combine(draft),
+                Err(_panicked) => spans.iter().for_each(|(at, span)| {
+                    count(*at, span, &mut all);
+                    all.unread(*at);
+                }),
+            }
+        }
+        all
+    })
+}
+
+fn count(at: Position, span: &SpanRecorded, draft: &mut RunDraft) {
+    draft.share(span.session).spans += 1;
+    draft.post(terms::session_span(span.session), at);
+}
+
+fn post_span(vault: &Vault, formats: &Formats, at: Position, span: &SpanRecorded, draft: &mut RunDraft) {
+    count(at, span, draft);
+    if span.kind == SpanKind::Meta {
+        return;
+    }
+    let (Ok(Some(content)), Ok(Some(hash))) = (content(vault, formats, span), vault.hash_at(span.original))
+    else {
+        draft.unread(at);
+        return;
+    };
+    let share = draft.share(span.session);
+    share.read += 1;
+    share.read_bytes += span.bytes;
+    share.sum.add(&hash);
+    for part in &content.parts {
+        let id = match &part.body {
+            PartBody::Call(call) => {
+                terms::post_call(call, &effect_of(call), &mut |term| draft.post(term, at));
+                &call.id
+            }
+            PartBody::Result(outcome) => &outcome.call_id,
+            PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) => continue,
+        };
+        match id {
+            Some(id) => draft.post(terms::call_id(span.session, id), at),
+            None => draft.share(span.session).is_nameless = true,
+        }
+    }
+}
+
+/// What a span says, where that can be seen.
+fn content(vault: &Vault, formats: &Formats, span: &SpanRecorded) -> Result<Option<SpanContent>> {
+    if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
+        return Ok(None);
+    }
+    let content = vault.content_of(span, &vault.bytes_at(span.original)?, formats)?;
+    Ok(Some(content).filter(|content| content.kind != SpanKind::Quarantined))
+}
