@@ -151,7 +151,7 @@ fn two_files_of_one_name_do_not_share_a_session() {
 fn a_file_that_cannot_be_read_as_a_transcript_is_a_clear_error_and_nothing_is_recorded() {
     let desk = Desk::new();
     let empty = desk.write("empty.jsonl", "");
-    let unknown = desk.write("notes.txt", "just some words\nand more of them\n");
+    let unknown = desk.write("notes.bin", "\0\0\0\x01\0\0\0\x02");
     for path in [&empty, &unknown] {
         let error = desk.ingest(path).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error:?}");

@@ -15,6 +15,7 @@ mod cli_json;
 mod cli_retention_story;
 mod cli_story;
 mod cli_terminal;
+mod containers;
 mod crashes;
 mod freeing_crashes;
 mod full_disk;

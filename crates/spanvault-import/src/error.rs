@@ -19,6 +19,22 @@ pub enum ImportError {
     /// No importer knows the content, and it is no text.
     #[error("import the transcript: it is no text, and of no known format")]
     UnknownFormat,
+    /// A container that cannot be unpacked.
+    #[error("unpack the {container} file: it is damaged or cut off")]
+    Unpack {
+        /// What kind of container.
+        container: &'static str,
+        /// What the unpacker says.
+        source: std::io::Error,
+    },
+    /// A container that unpacks to more than is allowed.
+    #[error("unpack the {container} file: it holds more than {bytes_max} bytes")]
+    UnpacksTooFar {
+        /// What kind of container.
+        container: &'static str,
+        /// The limit, in bytes.
+        bytes_max: u64,
+    },
     /// No importer has that name.
     #[error("import the transcript: there is no format {name:?}")]
     UnknownFormatName {

@@ -77,11 +77,18 @@ pub struct Limits {
     pub body_bytes_max: usize,
     /// A format that is one JSON document is refused above this size.
     pub document_bytes_max: u64,
+    /// A container is refused that unpacks to more.
+    pub unpacked_bytes_max: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { record_bytes_max: 32 << 20, body_bytes_max: 1 << 30, document_bytes_max: 256 << 20 }
+        Self {
+            record_bytes_max: 32 << 20,
+            body_bytes_max: 1 << 30,
+            document_bytes_max: 256 << 20,
+            unpacked_bytes_max: 4 << 30,
+        }
     }
 }
 
@@ -122,6 +129,19 @@ pub struct Record {
 }
 
 impl Record {
+    /// The record as one of the file `member` of a container: that is the transcript, or holds it.
+    #[must_use]
+    pub fn inside(mut self, member: &str) -> Self {
+        if member.is_empty() {
+            return self;
+        }
+        if self.session.is_empty() || self.session.starts_with('/') {
+            self.session = format!("/{member}{}", self.session);
+        }
+        self.record = format!("/{member}{}", self.record);
+        self
+    }
+
     /// The name of the session, in a source that is itself called `source`.
     ///
     /// A transcript that names its session keeps that name. Where it has none, [`Record::session`] is empty or

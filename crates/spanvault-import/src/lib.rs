@@ -16,6 +16,7 @@ mod blocks;
 mod chat;
 mod claude_code;
 mod compaction;
+mod container;
 mod document;
 mod error;
 mod first_lines;
@@ -48,6 +49,7 @@ mod who_when;
 use spanvault_types::SpanContent;
 
 pub use compaction::Kept;
+pub use container::{Container, Member};
 pub use error::{ImportError, Unparsed};
 pub use importer::{Confidence, Importer, Limits, Piece, Quarantine, Record};
 

@@ -9,20 +9,19 @@ mod compactions;
 mod known;
 mod report;
 mod runs;
+mod source_file;
 
 use std::collections::HashSet;
-use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use spanvault_env::{DiskFile, OpenMode};
-use spanvault_import::{ImportError, Importer, Limits, Piece, Record};
+use spanvault_import::{Container, Importer, Piece, Record};
 use spanvault_types::{
     ContentHash, Event, EvidentialClass, Position, SourceExtended, SourceOpened, SpanSuperseded, key,
 };
 
 use crate::classes::ClassStreams;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::recorder::{Identity, NewSpan, Recorder};
 use crate::vault::Vault;
 pub use compactions::ImportedSummary;
@@ -32,6 +31,8 @@ use known::KnownRecipe;
 pub use report::{IngestReport, QuarantinedRecord};
 use runs::Runs;
 pub(crate) use runs::pieces_of;
+use source_file::{SourceFile, format_in};
+pub(crate) use source_file::{is_packed, record_format};
 
 /// How much is read before it is committed.
 const BATCH_BYTES: usize = 8 << 20;
@@ -63,19 +64,10 @@ impl Vault {
     ) -> Result<IngestReport> {
         let path = self.absolute(path.as_ref())?;
         let _one_at_a_time = self.ingesting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let file =
-            self.options.env.disk.open(&path, OpenMode::Read).map_err(|source| unreadable(&path, source))?;
-        let len = file.len().map_err(|source| unreadable(&path, source))?;
-        if len == 0 {
-            return Err(empty(&path));
-        }
-        let importer = importer_for(&path, &*file, options)?;
-        let (importer, note) = fitting(importer, len, &self.options.limits);
-        let mut run = Run::start(self, &path, importer, options)?;
-        run.report.note = note;
-        let mut reader = FileReader { file, offset: 0, len, progress };
+        let source = SourceFile::open(self, path, options)?;
+        let mut run = Run::start(self, &source, options)?;
         let mut failure = None;
-        let cut = importer.cut(&mut reader, &self.options.limits, &mut |piece| match run.take(piece) {
+        let cut = source.cut(progress, &mut |piece| match run.take(piece) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);
@@ -85,7 +77,7 @@ impl Vault {
         if let Some(error) = failure {
             return Err(error);
         }
-        cut.map_err(|error| import_failed(&path, error))?;
+        cut?;
         let report = run.finish()?;
         tracing::info!(
             format = report.format,
@@ -96,108 +88,6 @@ impl Vault {
             "ingested a source"
         );
         Ok(report)
-    }
-
-    /// The format that a file would be read as; `None` where its content is of no known one.
-    ///
-    /// # Errors
-    /// `NotFound` and `Invalid` for a file that is missing or cannot be read.
-    pub fn format_of(&self, path: impl AsRef<Path>) -> Result<Option<&'static str>> {
-        let path = self.absolute(path.as_ref())?;
-        let file =
-            self.options.env.disk.open(&path, OpenMode::Read).map_err(|source| unreadable(&path, source))?;
-        let head = head_of(&path, &*file)?;
-        Ok(spanvault_import::detect(&head).ok().map(Importer::format))
-    }
-
-    fn absolute(&self, path: &Path) -> Result<PathBuf> {
-        self.options.env.disk.canonical(path).map_err(|source| unreadable(path, source))
-    }
-}
-
-/// The importer for a source of `len` bytes: a document that is too large for its own is kept as text, and why.
-fn fitting(
-    importer: &'static dyn Importer,
-    len: u64,
-    limits: &Limits,
-) -> (&'static dyn Importer, Option<String>) {
-    let Some(bytes_max) = importer.source_bytes_max(limits).filter(|most| len > *most) else {
-        return (importer, None);
-    };
-    let (format, fallback) = (importer.format(), spanvault_import::fallback());
-    let note = format!(
-        "a {format} document of more than {bytes_max} bytes: kept as {}, and not read",
-        fallback.format()
-    );
-    (fallback, Some(note))
-}
-
-fn importer_for(path: &Path, file: &dyn DiskFile, options: &IngestOptions) -> Result<&'static dyn Importer> {
-    let known = || format!("known formats: {}", spanvault_import::formats().join(", "));
-    if let Some(format) = &options.format {
-        return spanvault_import::by_name(format).map_err(|error| {
-            Error::invalid(format!("ingest {}: no format is called {format:?}", path.display()))
-                .with_hint(known())
-                .with_source(error)
-        });
-    }
-    spanvault_import::detect(&head_of(path, file)?).map_err(|error| {
-        if matches!(error, ImportError::EmptySource) {
-            return empty(path);
-        }
-        let format = spanvault_import::fallback().format();
-        Error::invalid(format!("ingest {}: it is no text, and of no known format", path.display()))
-            .with_hint(format!(
-                "nothing was recorded; \"--format {format}\" keeps any bytes as they are; {}",
-                known()
-            ))
-            .with_source(error)
-    })
-}
-
-/// As much of a file as detection looks at.
-fn head_of(path: &Path, file: &dyn DiskFile) -> Result<Vec<u8>> {
-    let mut head = vec![0; spanvault_import::HEAD_BYTES];
-    let read = file.read_at(&mut head, 0).map_err(|source| unreadable(path, source))?;
-    head.truncate(read);
-    Ok(head)
-}
-
-fn empty(path: &Path) -> Error {
-    Error::invalid(format!("ingest {}: the file is empty", path.display()))
-        .with_hint("nothing was recorded; ingest it when something has been written to it")
-}
-
-fn unreadable(path: &Path, source: io::Error) -> Error {
-    let message = format!("read {}", path.display());
-    let error = if source.kind() == io::ErrorKind::NotFound {
-        Error::not_found(format!("{message}: there is no such file"))
-    } else if source.kind() == io::ErrorKind::PermissionDenied {
-        Error::invalid(format!("{message}: permission denied"))
-    } else {
-        Error::internal(message)
-    };
-    error.with_source(source)
-}
-
-fn import_failed(path: &Path, error: ImportError) -> Error {
-    Error::invalid(format!("ingest {}: {error}", path.display())).with_source(error)
-}
-
-/// Reads a [`DiskFile`] from start to end.
-struct FileReader<'a> {
-    file: Box<dyn DiskFile>,
-    offset: u64,
-    len: u64,
-    progress: &'a mut dyn FnMut(u64, u64),
-}
-
-impl Read for FileReader<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(buf, self.offset)?;
-        self.offset += read as u64;
-        (self.progress)(self.offset.min(self.len), self.len);
-        Ok(read)
     }
 }
 
@@ -228,6 +118,7 @@ struct Run<'v> {
     classes: ClassStreams,
     compactions: Compactions,
     importer: &'static dyn Importer,
+    container: Option<Container>,
     /// Spans that this file has at another place already: a repeated line is a span of its own.
     taken: HashSet<Position>,
     report: IngestReport,
@@ -235,19 +126,16 @@ struct Run<'v> {
 }
 
 impl<'v> Run<'v> {
-    fn start(
-        vault: &'v Vault,
-        path: &Path,
-        importer: &'static dyn Importer,
-        options: &IngestOptions,
-    ) -> Result<Self> {
-        let path = path.to_string_lossy().into_owned();
+    fn start(vault: &'v Vault, file: &SourceFile, options: &IngestOptions) -> Result<Self> {
+        let path = file.path.to_string_lossy().into_owned();
+        let importer = file.importer;
         let source = vault.source_of_path(&path)?;
         let source_name = vault.source_name(&path, source)?;
         let known = KnownRecipe::of(vault, source)?;
         Ok(Self {
             vault,
-            report: IngestReport::new(&path, importer.format()),
+            report: IngestReport::new(&path, file),
+            container: file.container(),
             path,
             source_name,
             source,
@@ -272,14 +160,18 @@ impl<'v> Run<'v> {
         };
         let len = bytes.len();
         let hash = ContentHash::of(bytes);
-        self.offset += len as u64;
-        self.report.bytes += len as u64;
+        let start = self.offset;
+        // The records of a container are no part of its bytes.
+        if self.container.is_none() || matches!(piece, Piece::Gap(_)) {
+            self.offset += len as u64;
+            self.report.bytes += len as u64;
+        }
         let index = match &piece {
             Piece::Gap(_) => None,
             Piece::Span(record) => Some(record.index),
         };
         if let Piece::Span(record) = &piece {
-            self.report.note(record, self.offset - len as u64);
+            self.report.note(record, start);
         }
         match self.known.next_if(&hash, index)? {
             Some(position) => {
@@ -364,7 +256,10 @@ impl<'v> Run<'v> {
 
     fn ensure_source(&mut self, recorder: &mut Recorder<'_>) -> Position {
         *self.source.get_or_insert_with(|| {
-            let opened = SourceOpened { path: self.path.clone(), format: self.importer.format().to_owned() };
+            let opened = SourceOpened {
+                path: self.path.clone(),
+                format: format_in(self.container, self.importer.format()),
+            };
             recorder.push(Event::SourceOpened(opened), None)
         })
     }

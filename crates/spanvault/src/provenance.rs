@@ -8,7 +8,7 @@ use spanvault_types::{ContentHash, Expiry, Fidelity, Horizon, Lease, Mode, Origi
 use crate::catalog::Subject;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{DemandId, HoldId, Name, SpanId, SummaryId};
-use crate::ingest::summary_text;
+use crate::ingest::{record_format, summary_text};
 use crate::keepers::Keepers;
 use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
@@ -135,7 +135,7 @@ impl Vault {
         let content = self.content_of(&span, &self.bytes_at(original)?, &Formats::default())?;
         let format = match span.source {
             Position::ZERO => self.session_at(span.session)?.format,
-            source => self.source_at(source)?.format,
+            source => record_format(&self.source_at(source)?.format).to_owned(),
         };
         Ok(Expansion {
             summary,

@@ -5,7 +5,7 @@ use spanvault_types::{ContentHash, Position};
 use crate::catalog::Subject;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::Name;
-use crate::ingest::pieces_of;
+use crate::ingest::{is_packed, pieces_of};
 use crate::vault::Vault;
 
 impl Vault {
@@ -65,10 +65,13 @@ impl Vault {
     /// piece is gone: then `sink` has got everything before it.
     pub fn restore(&self, path: &str, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let source = self.one_source(path)?;
+        let is_packed = is_packed(&self.source_at(source)?.format);
         let mut written = 0;
         for (_at, piece) in self.recipe(source)? {
             for (position, index) in piece.runs.iter().flat_map(pieces_of) {
                 let body = match index {
+                    // What was unpacked is no part of the file.
+                    Some(_span) if is_packed => continue,
                     Some(_span) => self.span_at(position)?.original,
                     None => position,
                 };

@@ -8,6 +8,7 @@ use spanvault_types::key::{self, Table};
 use spanvault_types::{Checkpointed, Position, Role, SpanContent, SpanKind, SpanRecorded, Summarised};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::record_format;
 use crate::vault::Vault;
 
 /// A session at one revision.
@@ -179,7 +180,7 @@ impl Formats {
         }
         let format: Arc<str> = match span.source {
             Position::ZERO => spanvault_import::CHAT_JSON.into(),
-            source => vault.source_at(source)?.format.into(),
+            source => record_format(&vault.source_at(source)?.format).into(),
         };
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(owner, Arc::clone(&format));
         Ok(format)

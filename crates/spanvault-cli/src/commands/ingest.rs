@@ -179,6 +179,8 @@ pub(crate) struct IngestResponse {
     source: String,
     format: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     sessions: Vec<String>,
     spans_new: u64,
@@ -238,6 +240,7 @@ impl IngestResponse {
         Self {
             source: report.source,
             format: Some(report.format),
+            container: report.container,
             note: report.note,
             sessions: report.sessions,
             spans_new: report.spans_new,
@@ -256,6 +259,7 @@ impl IngestResponse {
         Self {
             source: file.display().to_string(),
             format: None,
+            container: None,
             note: None,
             sessions: Vec::new(),
             spans_new: 0,
@@ -283,7 +287,11 @@ impl Response for IngestResponse {
         }
         let label = page.paint(Tone::Good, "ingested");
         page.line(format_args!("{label}  {source}"))?;
-        page.field("  format", self.format.as_deref().unwrap_or("unknown"))?;
+        let format = self.format.as_deref().unwrap_or("unknown");
+        match self.container {
+            Some(container) => page.field("  format", format_args!("{format}, in {container}"))?,
+            None => page.field("  format", format)?,
+        }
         if let Some(note) = &self.note {
             let note = page.paint(Tone::Warning, note);
             page.field("  note", note)?;

@@ -1,9 +1,10 @@
 //! What an ingest did.
 
-use spanvault_import::Record;
+use spanvault_import::{Container, Record};
 use spanvault_types::{Position, SpanKind};
 
 use super::ImportedSummary;
+use super::source_file::SourceFile;
 
 /// A record that could not be read, or was too large to be: kept, not parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct IngestReport {
     pub source: String,
     /// The format that it was read as.
     pub format: String,
+    /// The container that it came in.
+    pub container: Option<&'static str>,
     /// What is to be said of how it was read, if anything is.
     pub note: Option<String>,
     /// The names of the sessions that it has spans of and that something was recorded in.
@@ -46,11 +49,12 @@ pub struct IngestReport {
 }
 
 impl IngestReport {
-    pub(super) fn new(source: &str, format: &str) -> Self {
+    pub(super) fn new(source: &str, file: &SourceFile) -> Self {
         Self {
             source: source.to_owned(),
-            format: format.to_owned(),
-            note: None,
+            format: file.importer.format().to_owned(),
+            container: file.container().map(Container::as_str),
+            note: file.note.clone(),
             sessions: Vec::new(),
             spans_new: 0,
             spans_known: 0,
