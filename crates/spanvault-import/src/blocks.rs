@@ -89,6 +89,11 @@ pub(crate) fn block_part(block: Raw<'_>) -> Part {
             Some(words) => literal_part(words, PartBody::Thinking),
             None => value_part(block, PartBody::Thinking(shown(block))),
         },
+        // What the provider puts in the place of what came before.
+        "compaction" => match content.filter(Raw::is_string) {
+            Some(words) => literal_part(words, PartBody::Summary),
+            None => value_part(block, PartBody::Summary("[compaction]".to_owned())),
+        },
         "redacted_thinking" => value_part(block, PartBody::Thinking("[redacted_thinking]".to_owned())),
         kind if kind.ends_with("tool_use") => {
             let [id, name, input] = block.fields(["id", "name", "input"]);

@@ -44,6 +44,7 @@ mod tau_few_shot;
 mod testing;
 mod text_format;
 mod time;
+mod vcr;
 mod who_when;
 
 use spanvault_types::SpanContent;
@@ -86,6 +87,12 @@ static IMPORTERS: &[&dyn Importer] = &[
     &grok::Grok,
     &specstory::SpecStory,
     &aider::Aider,
+    &vcr::Vcr::AnthropicMessages,
+    &vcr::Vcr::OpenAiChat,
+    &vcr::Vcr::OpenAiResponses,
+    &vcr::Vcr::Google,
+    &vcr::Vcr::Bedrock,
+    &vcr::Vcr::LangchainAgents,
     &chat::ChatJson,
     // What nobody knows comes last.
     &generic::GenericJsonl,

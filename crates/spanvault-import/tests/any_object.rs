@@ -121,7 +121,16 @@ fn cut(importer: &dyn Importer, bytes: &[u8]) -> Vec<Piece> {
 }
 
 /// The formats whose records are text, and not JSON objects.
-const TEXT_FORMATS: [&str; 2] = ["aider_md", "specstory"];
+const TEXT_FORMATS: [&str; 8] = [
+    "aider_md",
+    "specstory",
+    "vcr_anthropic_messages",
+    "vcr_openai_chat",
+    "vcr_openai_responses",
+    "vcr_google",
+    "vcr_bedrock",
+    "vcr_langchain_agents",
+];
 
 fn bytes_at(record: &Record, range: ByteRange) -> Option<&[u8]> {
     record.bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)

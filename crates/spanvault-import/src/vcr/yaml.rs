@@ -1,0 +1,120 @@
+//! Reads YAML into JSON text.
+//!
+//! The events of the parser are written down as they come: no tree is built, nothing recurses, and an alias is a
+//! name and never what it stands for, so that a small text cannot become a large one.
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+
+use crate::Unparsed;
+
+/// The member name that stands for bytes which are written as base64.
+pub(super) const BINARY: &str = "!!binary";
+
+/// An open collection.
+enum Open {
+    Sequence {
+        first: bool,
+    },
+    /// `key`: the next scalar is a name.
+    Mapping {
+        first: bool,
+        key: bool,
+    },
+}
+
+/// The JSON text of the first document in `text`.
+pub(super) fn to_json(text: &str) -> Result<String, Unparsed> {
+    let mut json = String::with_capacity(text.len());
+    let mut open: Vec<Open> = Vec::new();
+    for event in Parser::new_from_str(text) {
+        let (event, _span) =
+            event.map_err(|error| Unparsed::Malformed { at: byte_at(text, error.marker().index()) })?;
+        match event {
+            Event::Scalar(value, style, _anchor, tag) => {
+                let key = before_value(&mut json, &mut open);
+                let tagged = |name: &str| tag.as_ref().is_some_and(|tag| tag.suffix == name);
+                if key || tagged("str") || (style != ScalarStyle::Plain && !tagged("binary")) {
+                    json.push_str(&literal(&value));
+                } else if tagged("binary") {
+                    let base64: String = value.split_whitespace().collect();
+                    for piece in ["{", &literal(BINARY), ":", &literal(&base64), "}"] {
+                        json.push_str(piece);
+                    }
+                } else {
+                    json.push_str(&plain(&value));
+                }
+                after_value(&mut json, &mut open, key);
+            }
+            Event::Alias(number) => {
+                let key = before_value(&mut json, &mut open);
+                json.push_str(&literal(&format!("*{number}")));
+                after_value(&mut json, &mut open, key);
+            }
+            Event::SequenceStart(..) => {
+                before_collection(&mut json, &mut open)?;
+                json.push('[');
+                open.push(Open::Sequence { first: true });
+            }
+            Event::MappingStart(..) => {
+                before_collection(&mut json, &mut open)?;
+                json.push('{');
+                open.push(Open::Mapping { first: true, key: true });
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                json.push(if matches!(open.pop(), Some(Open::Sequence { .. })) { ']' } else { '}' });
+                after_value(&mut json, &mut open, false);
+            }
+            Event::DocumentEnd => break,
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => {}
+        }
+    }
+    if json.is_empty() { Err(Unparsed::Truncated) } else { Ok(json) }
+}
+
+/// The byte that the character with this number begins at.
+fn byte_at(text: &str, character: usize) -> u64 {
+    text.char_indices().nth(character).map_or(text.len(), |(at, _)| at) as u64
+}
+
+fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// A scalar without quotes: null, a truth value, a number as it stands, or else text.
+fn plain(text: &str) -> String {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => "null".to_owned(),
+        "true" | "True" | "TRUE" => "true".to_owned(),
+        "false" | "False" | "FALSE" => "false".to_owned(),
+        _ if serde_json::from_str::<serde_json::Number>(text).is_ok() => text.to_owned(),
+        _ => literal(text),
+    }
+}
+
+/// Writes what parts a value from the one before it; whether the value is a name.
+fn before_value(json: &mut String, open: &mut [Open]) -> bool {
+    match open.last_mut() {
+        Some(Open::Sequence { first } | Open::Mapping { first, key: true }) => {
+            if !std::mem::replace(first, false) {
+                json.push(',');
+            }
+        }
+        Some(Open::Mapping { key: false, .. }) | None => {}
+    }
+    matches!(open.last(), Some(Open::Mapping { key: true, .. }))
+}
+
+fn before_collection(json: &mut String, open: &mut [Open]) -> Result<(), Unparsed> {
+    // A name that is itself a collection is more than JSON can say.
+    if before_value(json, open) { Err(Unparsed::Malformed { at: 0 }) } else { Ok(()) }
+}
+
+/// Writes what follows a value, which was a name or not.
+fn after_value(json: &mut String, open: &mut [Open], was_key: bool) {
+    if let Some(Open::Mapping { key, .. }) = open.last_mut() {
+        *key = !was_key;
+        if was_key {
+            json.push(':');
+        }
+    }
+}
