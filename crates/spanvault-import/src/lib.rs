@@ -15,6 +15,7 @@ mod atif;
 mod blocks;
 mod chat;
 mod claude_code;
+mod codex;
 mod compaction;
 mod container;
 mod document;
@@ -93,6 +94,7 @@ static IMPORTERS: &[&dyn Importer] = &[
     &vcr::Vcr::Google,
     &vcr::Vcr::Bedrock,
     &vcr::Vcr::LangchainAgents,
+    &codex::Codex,
     &chat::ChatJson,
     // What nobody knows comes last.
     &generic::GenericJsonl,

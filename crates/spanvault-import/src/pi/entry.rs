@@ -28,9 +28,9 @@ pub(super) fn read(entry: Raw<'_>) -> Reading {
                 stamp.timestamp_ms.or_else(|| message.field("timestamp").and_then(timestamp_ms));
             spoken(message)
         }
-        ("compaction" | "branch_summary", _, Some(summary)) if summary.is_string() => {
-            Some(summarised(summary))
-        }
+        ("compaction", _, Some(summary)) if summary.is_string() => Some(summarised(summary)),
+        // It tells of a branch that was left, and replaces nothing of this one.
+        ("branch_summary", _, Some(summary)) => Some((Role::System, words(summary))),
         ("custom_message", _, _) => content.map(|content| (Role::System, words(content))),
         _ => None,
     };

@@ -85,7 +85,6 @@ fn the_runtimes_own_summaries_are_told_from_words() {
     for entry in [
         json!({"type": "compaction", "summary": "Short", "firstKeptEntryIndex": 3, "tokensBefore": 9}),
         json!({"type": "compaction", "id": "a", "summary": "Short", "firstKeptEntryId": "b", "tokensBefore": 9}),
-        json!({"type": "branch_summary", "id": "a", "fromId": "b", "summary": "Short"}),
     ] {
         let content = read(&entry);
         assert_eq!((content.role, content.kind), (Role::System, SpanKind::CompactSummary));
@@ -104,7 +103,7 @@ fn a_compaction_says_from_which_entry_on_all_was_kept() {
         kept(&json!({"type": "compaction", "summary": "S", "firstKeptEntryId": "0a1b"})),
         Kept::FromEvent("0a1b".into())
     );
-    assert_eq!(kept(&json!({"type": "branch_summary", "summary": "S"})), Kept::Nothing);
+    assert_eq!(kept(&json!({"type": "compaction", "summary": "S"})), Kept::Nothing);
 }
 
 #[test]
@@ -119,6 +118,12 @@ fn a_message_that_broke_off_is_empty_or_what_the_provider_said() {
 
 #[test]
 fn entries_of_other_types_are_kept_without_parts() {
+    let left = read(&json!({"type": "branch_summary", "id": "a", "fromId": "b", "summary": "Short"}));
+    assert_eq!(
+        (left.role, left.kind),
+        (Role::System, SpanKind::Message),
+        "it replaces nothing of this branch"
+    );
     for kind in ["session", "model_change", "thinking_level_change", "custom", "label", "of-next-year"] {
         let content = read(&json!({"type": kind, "id": "x", "content": "?"}));
         assert_eq!((content.kind, content.parts.len()), (SpanKind::Meta, 0), "{kind}");
