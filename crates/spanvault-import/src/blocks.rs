@@ -22,6 +22,20 @@ pub(crate) fn content_parts(content: Raw<'_>, parts: &mut Vec<Part>) {
     }
 }
 
+/// The parts of a message's `content`, where that says anything.
+pub(crate) fn said(content: Option<Raw<'_>>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if let Some(content) = content.filter(|content| content.text() != r#""""#) {
+        content_parts(content, &mut parts);
+    }
+    parts
+}
+
+/// A string that says something.
+pub(crate) fn is_words(raw: &Raw<'_>) -> bool {
+    raw.is_string() && raw.text() != r#""""#
+}
+
 /// A part whose text is one string literal.
 pub(crate) fn literal_part(literal: Raw<'_>, body: fn(String) -> PartBody) -> Part {
     Part {

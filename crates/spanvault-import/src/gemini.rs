@@ -5,6 +5,7 @@
 //! one, only by content.
 
 mod message;
+mod outcome;
 mod parts;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,9 @@ use crate::first_lines::{has_all, surest, text};
 use crate::json::{Raw, sketch_document};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+
+pub(crate) use outcome::complete as complete_outcome;
+pub(crate) use parts::content_parts;
 
 /// A chat that is one document (`~/.gemini/tmp/<project>/chats/session-*.json`).
 pub(crate) struct GeminiCli;

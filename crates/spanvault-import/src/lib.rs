@@ -11,6 +11,7 @@
 
 mod agentdojo;
 mod aider;
+mod antigravity;
 mod atif;
 mod blocks;
 mod chat;
@@ -18,20 +19,27 @@ mod claude_code;
 mod codex;
 mod compaction;
 mod container;
+mod copilot;
+mod cursor;
 mod document;
+mod droid;
 mod error;
 mod first_lines;
 mod gemini;
 mod generic;
 mod grok;
+mod hermes;
 mod importer;
 mod json;
+mod kimi;
 mod lines;
 mod messages_typed;
 mod mini_swe;
 mod object_format;
+mod opencode;
 mod openhands;
 mod pi;
+mod qwen;
 mod reading;
 mod sharegpt;
 mod source;
@@ -95,6 +103,14 @@ static IMPORTERS: &[&dyn Importer] = &[
     &vcr::Vcr::Bedrock,
     &vcr::Vcr::LangchainAgents,
     &codex::Codex,
+    &antigravity::Antigravity,
+    &copilot::Copilot,
+    &cursor::Cursor,
+    &droid::Droid,
+    &hermes::Hermes,
+    &kimi::Kimi,
+    &opencode::OpenCode,
+    &qwen::Qwen,
     &chat::ChatJson,
     // What nobody knows comes last.
     &generic::GenericJsonl,

@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind, Read};
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use spanvault_types::{ByteRange, Call, Outcome, PartBody};
+use spanvault_types::{ByteRange, Call, Outcome, PartBody, SpanContent};
 
 use crate::{ImportError, Importer, Limits, Piece, Record};
 
@@ -113,4 +113,26 @@ pub(crate) fn only_format(text: &str) -> &'static str {
         .collect();
     let [format] = certain.as_slice() else { panic!("{certain:?} are certain of {text}") };
     format
+}
+
+/// The one call of some content.
+pub(crate) fn the_call(content: &SpanContent) -> Call {
+    let mut calls = content.parts.iter().filter_map(|part| match &part.body {
+        PartBody::Call(call) => Some(call.clone()),
+        PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Result(_) => None,
+    });
+    let (Some(call), None) = (calls.next(), calls.next()) else { panic!("not one call: {content:?}") };
+    call
+}
+
+/// The one result of some content.
+pub(crate) fn the_result(content: &SpanContent) -> Outcome {
+    let mut results = content.parts.iter().filter_map(|part| match &part.body {
+        PartBody::Result(outcome) => Some(outcome.clone()),
+        PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Call(_) => None,
+    });
+    let (Some(result), None) = (results.next(), results.next()) else {
+        panic!("not one result: {content:?}")
+    };
+    result
 }

@@ -3,7 +3,7 @@
 use spanvault_types::{Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
 use crate::blocks::{
-    call, content_parts, kind_of, literal_part, outcome, result_part, usable_id, value_part,
+    call, content_parts, is_words, kind_of, literal_part, outcome, result_part, usable_id, value_part,
 };
 use crate::json::Raw;
 use crate::time::timestamp_ms;
@@ -70,11 +70,6 @@ fn spoken(message: Raw<'_>, role: &str) -> (Role, Vec<Part>) {
         _ => Role::System,
     };
     (role, parts)
-}
-
-/// A string that says something.
-fn is_words(raw: &Raw<'_>) -> bool {
-    raw.is_string() && raw.text() != r#""""#
 }
 
 /// One entry of `tool_calls`: name and arguments stand in its `function`, or beside the id.

@@ -3,7 +3,7 @@
 use spanvault_types::{Outcome, Part, PartBody, Role, SpanContent};
 
 use super::output;
-use crate::blocks::{call, content_parts, literal_part, outcome, result_part, usable_id, value_part};
+use crate::blocks::{call, literal_part, outcome, result_part, said, usable_id, value_part};
 use crate::json::Raw;
 use crate::stamp::Stamp;
 
@@ -46,11 +46,7 @@ pub(super) fn read(item: Raw<'_>, mut stamp: Stamp) -> SpanContent {
 
 fn words(item: Raw<'_>) -> Vec<Part> {
     let [content, message] = item.fields(["content", "message"]);
-    let mut parts = Vec::new();
-    if let Some(content) = content.or(message) {
-        content_parts(content, &mut parts);
-    }
-    parts
+    said(content.or(message))
 }
 
 fn message(item: Raw<'_>, role: &str) -> (Role, Vec<Part>) {

@@ -1,19 +1,13 @@
 //! Reads one message of a Gemini CLI chat.
 
-use spanvault_types::{Outcome, Part, PartBody, Role};
+use spanvault_types::{Part, PartBody, Role};
 
+use super::outcome::complete;
 use super::parts::{answer, content_parts};
 use crate::blocks::{call, literal_part, outcome, result_part, usable_id, value_part};
 use crate::json::Raw;
 use crate::reading::Reading;
 use crate::stamp::Stamp;
-
-/// The tool that runs commands.
-const SHELL: &str = "run_shell_command";
-/// How the lines begin with which that tool ends what it says.
-const SHELL_ENDS: [&str; 4] = ["Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "];
-/// What stands in the result of a call that the user did not let run.
-const NOT_ALLOWED: &str = "User did not allow tool call";
 
 pub(super) fn read(message: Raw<'_>) -> Reading {
     let [kind, role, id, timestamp, ts, content, parts, thoughts, calls, session] = message.fields([
@@ -86,23 +80,4 @@ fn answer_to(entry: Raw<'_>) -> Option<Part> {
     outcome.tool = usable_id(name);
     complete(outcome, &status);
     Some(part)
-}
-
-fn complete(outcome: &mut Outcome, status: &str) {
-    if matches!(status, "error" | "cancelled") {
-        outcome.is_error = Some(true);
-    }
-    if status == "cancelled" && outcome.text.contains(NOT_ALLOWED) {
-        outcome.executed = Some(false);
-    }
-    if outcome.tool.as_deref() == Some(SHELL) {
-        outcome.exit_code = shell_exit_code(&outcome.text);
-    }
-}
-
-/// The exit code in the lines that end what the shell tool says; above them stands what the command printed.
-fn shell_exit_code(text: &str) -> Option<i64> {
-    let ends = text.trim_end().rsplit('\n');
-    ends.take_while(|line| SHELL_ENDS.iter().any(|label| line.starts_with(label)))
-        .find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok())
 }

@@ -2,7 +2,7 @@
 
 use spanvault_types::{Outcome, Part, PartBody, Role};
 
-use crate::blocks::{call, content_parts, literal_part, outcome, result_part, usable_id, value_part};
+use crate::blocks::{call, literal_part, outcome, result_part, said, usable_id, value_part};
 use crate::json::Raw;
 use crate::reading::Reading;
 use crate::stamp::Stamp;
@@ -15,7 +15,7 @@ pub(super) fn read(line: Raw<'_>) -> Reading {
         "user" => {
             // What the runtime put into the user's mouth says why it did.
             let role = if line.field("synthetic_reason").is_some() { Role::System } else { Role::User };
-            (role, words(content))
+            (role, said(content))
         }
         "assistant" => (Role::Assistant, said_by_agent(line, content)),
         "reasoning" => (Role::Assistant, reasoning(line)),
@@ -25,22 +25,14 @@ pub(super) fn read(line: Raw<'_>) -> Reading {
             (Role::Tool, vec![result_part(line, content, Outcome { is_error, ..outcome(usable_id(id)) })])
         }
         "backend_tool_call" => (Role::Assistant, line.field("kind").map(backend_call).unwrap_or_default()),
-        "system" => (Role::System, words(content)),
+        "system" => (Role::System, said(content)),
         _ => return Reading { content: stamp.meta(), session: None },
     };
     Reading { content: stamp.says(role, parts), session: None }
 }
 
-fn words(content: Option<Raw<'_>>) -> Vec<Part> {
-    let mut parts = Vec::new();
-    if let Some(content) = content.filter(|content| content.text() != r#""""#) {
-        content_parts(content, &mut parts);
-    }
-    parts
-}
-
 fn said_by_agent(line: Raw<'_>, content: Option<Raw<'_>>) -> Vec<Part> {
-    let mut parts = words(content);
+    let mut parts = said(content);
     for entry in line.field("tool_calls").into_iter().flat_map(Raw::elements).filter(Raw::is_object) {
         let [id, name, arguments] = entry.fields(["id", "name", "arguments"]);
         parts.push(value_part(entry, call(id, name, arguments)));

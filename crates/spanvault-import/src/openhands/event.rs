@@ -3,7 +3,7 @@
 use serde_json::Value;
 use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent};
 
-use crate::blocks::{literal_part, outcome, result_part, value_part};
+use crate::blocks::{is_words, literal_part, outcome, result_part, value_part};
 use crate::json::Raw;
 use crate::reading::Reading;
 use crate::stamp::Stamp;
@@ -35,8 +35,8 @@ fn number_id(id: Raw<'_>) -> Option<String> {
     id.integer().map(|id| id.to_string())
 }
 
-fn said(words: Option<Raw<'_>>) -> Option<Part> {
-    let words = words.filter(|words| words.is_string() && words.text() != r#""""#)?;
+fn words(words: Option<Raw<'_>>) -> Option<Part> {
+    let words = words.filter(is_words)?;
     Some(literal_part(words, PartBody::Text))
 }
 
@@ -59,13 +59,13 @@ fn act(event: Raw<'_>, kind: &str, stamp: Stamp) -> SpanContent {
                 None if waits.is_some_and(|flag| flag.is_true()) => Role::Assistant,
                 None => Role::User,
             };
-            stamp.says(role, said(content).or_else(|| said(message)).into_iter().collect())
+            stamp.says(role, words(content).or_else(|| words(message)).into_iter().collect())
         }
-        "system" => stamp.says(Role::System, said(content).into_iter().collect()),
+        "system" => stamp.says(Role::System, words(content).into_iter().collect()),
         _ => {
-            let mut parts: Vec<Part> = said(thought).into_iter().collect();
+            let mut parts: Vec<Part> = words(thought).into_iter().collect();
             // The last words of the agent stand in the arguments of its last call.
-            parts.extend(said(final_thought));
+            parts.extend(words(final_thought));
             let arguments = if args.is_some() { fields.value() } else { inline_arguments(event) };
             let call = Call { id: stamp.event_key.clone(), tool: kind.to_owned(), args: arguments };
             parts.push(value_part(fields, PartBody::Call(call)));
@@ -89,7 +89,7 @@ fn observe(event: Raw<'_>, kind: &str, stamp: Stamp) -> SpanContent {
     let cause = cause.and_then(number_id);
     if id.is_some() && cause.is_none() {
         // Nothing was called: the runtime speaks, for example of an error of its own.
-        return stamp.says(Role::System, said(content).into_iter().collect());
+        return stamp.says(Role::System, words(content).into_iter().collect());
     }
     let [extra_code, metadata] = extras.map_or([None; 2], |extras| extras.fields(["exit_code", "metadata"]));
     let code = metadata.and_then(|metadata| metadata.field("exit_code")).or(extra_code).or(inline_code);

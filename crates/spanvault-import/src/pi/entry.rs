@@ -3,9 +3,7 @@
 use spanvault_types::{Outcome, Part, PartBody, Role};
 
 use crate::Kept;
-use crate::blocks::{
-    block_part, call, content_parts, literal_part, outcome, result_part, usable_id, value_part,
-};
+use crate::blocks::{block_part, call, literal_part, outcome, result_part, said, usable_id, value_part};
 use crate::json::Raw;
 use crate::reading::Reading;
 use crate::stamp::Stamp;
@@ -30,8 +28,8 @@ pub(super) fn read(entry: Raw<'_>) -> Reading {
         }
         ("compaction", _, Some(summary)) if summary.is_string() => Some(summarised(summary)),
         // It tells of a branch that was left, and replaces nothing of this one.
-        ("branch_summary", _, Some(summary)) => Some((Role::System, words(summary))),
-        ("custom_message", _, _) => content.map(|content| (Role::System, words(content))),
+        ("branch_summary", _, Some(summary)) => Some((Role::System, said(Some(summary)))),
+        ("custom_message", _, _) => Some((Role::System, said(content))),
         _ => None,
     };
     let content = match said {
@@ -56,32 +54,23 @@ fn summarised(summary: Raw<'_>) -> (Role, Vec<Part>) {
     (Role::System, vec![literal_part(summary, PartBody::Summary)])
 }
 
-fn words(content: Raw<'_>) -> Vec<Part> {
-    let mut parts = Vec::new();
-    content_parts(content, &mut parts);
-    parts
-}
-
 fn spoken(message: Raw<'_>) -> Option<(Role, Vec<Part>)> {
     let [role, content, summary] = message.fields(["role", "content", "summary"]);
     Some(match role?.string()?.as_ref() {
         "assistant" => said_by_agent(message, content),
         "toolResult" => (Role::Tool, vec![answer(message, content)]),
         "bashExecution" => (Role::User, typed(message)),
-        "user" => (Role::User, content.map(words).unwrap_or_default()),
+        "user" => (Role::User, said(content)),
         _ => match summary.filter(Raw::is_string) {
             Some(summary) => summarised(summary),
-            None => (Role::System, content.map(words).unwrap_or_default()),
+            None => (Role::System, said(content)),
         },
     })
 }
 
 /// A message of the agent. One that broke off may be empty; what the provider said then are the runtime's words.
 fn said_by_agent(message: Raw<'_>, content: Option<Raw<'_>>) -> (Role, Vec<Part>) {
-    let mut parts = Vec::new();
-    if let Some(content) = content.filter(Raw::is_string) {
-        content_parts(content, &mut parts);
-    }
+    let mut parts = said(content.filter(Raw::is_string));
     for block in content.into_iter().flat_map(Raw::elements).filter(Raw::is_object) {
         parts.push(match block.text_field("type").as_deref() {
             Some("toolCall") => {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use spanvault_types::{Call, Part, PartBody, Role, SpanContent};
 
-use crate::blocks::{content_parts, literal_part, outcome, result_part, usable_id, value_part};
+use crate::blocks::{literal_part, outcome, result_part, said, usable_id, value_part};
 use crate::json::Raw;
 use crate::reading::Reading;
 use crate::stamp::Stamp;
@@ -49,23 +49,16 @@ fn message(message: Raw<'_>, role: &str) -> SpanContent {
         "tool_call_ids",
         "tool_calls",
     ]);
-    let words = |content: Option<Raw<'_>>| {
-        let mut parts = Vec::new();
-        if let Some(content) = content {
-            content_parts(content, &mut parts);
-        }
-        parts
-    };
     let stamp = Stamp::default();
     if is_demo.is_some_and(|flag| flag.is_true()) {
-        return stamp.says(Role::System, words(content));
+        return stamp.says(Role::System, said(content));
     }
     let is_observation = kind.and_then(|kind| kind.string()).as_deref() == Some("observation");
     match role {
         "assistant" => {
             let mut parts = match spoken(thought) {
                 Some(part) => vec![part],
-                None => words(content),
+                None => said(content),
             };
             let call_id = first(calls).and_then(|call| call.field("id"));
             parts.extend(
@@ -79,8 +72,8 @@ fn message(message: Raw<'_>, role: &str) -> SpanContent {
             let answer = outcome(usable_id(first(ids)));
             stamp.says(Role::Tool, vec![result_part(message, content, answer)])
         }
-        "user" => stamp.says(Role::User, words(content)),
-        _ => stamp.says(Role::System, words(content)),
+        "user" => stamp.says(Role::User, said(content)),
+        _ => stamp.says(Role::System, said(content)),
     }
 }
 
