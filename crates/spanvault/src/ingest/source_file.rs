@@ -204,8 +204,8 @@ fn look_into(
     })?;
     let is_read = |of: Option<&'static dyn Importer>| of.is_some_and(|of| of.format() == importer.format());
     let alone = found.len() == 1;
-    let members =
-        (0..found.len()).filter(|n| (alone && named.is_some()) || found.get(*n).copied().is_some_and(is_read));
+    let members = (0..found.len())
+        .filter(|n| (alone && named.is_some()) || found.get(*n).copied().is_some_and(is_read));
     Ok((importer, Packed { container, bytes, members: members.collect() }))
 }
 
