@@ -96,13 +96,15 @@ pub(crate) const fn outcome(call_id: Option<String>) -> Outcome {
 
 /// The part that one typed block is.
 pub(crate) fn block_part(block: Raw<'_>) -> Part {
-    let [kind, content, thinking] = block.fields(["type", "content", "thinking"]);
+    let [kind, content, thinking, reasoning] = block.fields(["type", "content", "thinking", "reasoning"]);
     let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
     match kind.as_ref() {
-        "thinking" | "reasoning" => match thinking.filter(Raw::is_string).or_else(|| words_of(block)) {
-            Some(words) => literal_part(words, PartBody::Thinking),
-            None => value_part(block, PartBody::Thinking(shown(block))),
-        },
+        "thinking" | "reasoning" => {
+            match thinking.or(reasoning).filter(Raw::is_string).or_else(|| words_of(block)) {
+                Some(words) => literal_part(words, PartBody::Thinking),
+                None => value_part(block, PartBody::Thinking(shown(block))),
+            }
+        }
         // What the provider puts in the place of what came before.
         "compaction" => match content.filter(Raw::is_string) {
             Some(words) => literal_part(words, PartBody::Summary),

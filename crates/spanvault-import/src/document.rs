@@ -49,6 +49,8 @@ pub(crate) enum Step {
     Member(&'static str),
     /// Into every element of an array.
     Each,
+    /// Into every member of an object, its name included: the last step of a way.
+    EachMember,
 }
 
 /// How the transcripts of a file are named that holds a document on each line.

@@ -30,6 +30,7 @@ mod generic;
 mod grok;
 mod hermes;
 mod importer;
+mod inspect;
 mod json;
 mod kimi;
 mod lines;
@@ -38,6 +39,7 @@ mod mini_swe;
 mod object_format;
 mod opencode;
 mod openhands;
+mod otlp;
 mod pi;
 mod qwen;
 mod reading;
@@ -85,6 +87,8 @@ static IMPORTERS: &[&dyn Importer] = &[
     &messages_typed::MessagesTyped,
     &who_when::WhoWhen,
     &atif::Atif,
+    &inspect::Inspect,
+    &otlp::OtlpGenAi,
     &gemini::GeminiCli,
     &gemini::GeminiJsonl,
     &pi::Pi,

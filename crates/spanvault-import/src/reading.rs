@@ -1,6 +1,6 @@
 //! From the bytes of one record to what it says, for formats whose records are JSON objects.
 
-use spanvault_types::SpanContent;
+use spanvault_types::{ByteRange, SpanContent};
 
 use crate::Unparsed;
 use crate::json::Raw;
@@ -16,10 +16,28 @@ pub(crate) struct Reading {
 /// How a format reads one object. The answer depends on nothing but the object.
 pub(crate) type ReadObject = fn(Raw<'_>) -> Reading;
 
-/// Reads a record that is one JSON object.
+/// Reads a record that is one JSON object, or one member of an object, which is read as an object of its own.
 pub(crate) fn read_record(bytes: &[u8], read: ReadObject) -> Result<Reading, Unparsed> {
-    let raw = Raw::whole(utf8(bytes)?)?;
-    if raw.is_object() { Ok(read(raw)) } else { Err(Unparsed::NotAnObject) }
+    let text = utf8(bytes)?;
+    match Raw::whole(text) {
+        Ok(raw) if raw.is_object() => Ok(read(raw)),
+        Ok(_no_object) => Err(Unparsed::NotAnObject),
+        Err(fault) if text.starts_with('"') => read_member(text, read).ok_or_else(|| fault.into()),
+        Err(fault) => Err(fault.into()),
+    }
+}
+
+/// Reads a name with its value.
+fn read_member(member: &str, read: ReadObject) -> Option<Reading> {
+    let object = format!("{{{member}}}");
+    let mut reading = read(Raw::whole(&object).ok()?);
+    for part in &mut reading.content.parts {
+        // The bracket that was put before it.
+        let ByteRange { start, end } = &mut part.range;
+        *start = start.saturating_sub(1);
+        *end = end.saturating_sub(1).min(member.len() as u64);
+    }
+    Some(reading)
 }
 
 /// Reads what such a record says.

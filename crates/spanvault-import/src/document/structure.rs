@@ -65,10 +65,19 @@ enum State {
 /// Where the walk stands inside an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
+    /// Before the name of a member that is an element.
+    NameStart,
+    Name {
+        escaped: bool,
+    },
+    /// After the name, before the colon.
+    NameEnd,
     Start,
     Scalar,
     Brackets,
-    String { escaped: bool },
+    String {
+        escaped: bool,
+    },
 }
 
 /// An open container that a path leads through.
@@ -184,6 +193,11 @@ impl Structure {
                     at += 1;
                 }
                 State::FirstName | State::Name if byte == b'"' => {
+                    if let Some(place) = self.member_place() {
+                        self.element = Some((Inside::NameStart, self.nesting.depth()));
+                        self.next = Place { index: place.index + 1, ..place.clone() };
+                        return (at, Signal::Begins(place));
+                    }
                     self.name.clear();
                     self.state = State::String { name: true, escaped: false };
                     at += 1;
@@ -247,7 +261,7 @@ impl Structure {
             pointer.push('/');
             match step {
                 Step::Member(name) => pointer.push_str(name),
-                Step::Each => pointer.push_str(&crossing.index.to_string()),
+                Step::Each | Step::EachMember => pointer.push_str(&crossing.index.to_string()),
             }
         }
         pointer
@@ -265,6 +279,7 @@ impl Structure {
         let leads = |path: &&&'static [Step]| {
             path.get(level).is_some_and(|step| match step {
                 Step::Each => true,
+                Step::EachMember => false,
                 Step::Member(name) => self.is_named(name),
             }) && self.taken.is_none_or(|taken| taken == **path)
         };
@@ -297,6 +312,15 @@ impl Structure {
         Some(self.place(path))
     }
 
+    /// The place of the next member with its name, if that is an element.
+    fn member_place(&self) -> Option<Place> {
+        let crossing = self.trail.last().filter(|_| self.on_path())?;
+        let is_next = |path: &&&'static [Step]| {
+            path.len() == self.trail.len() && path.last() == Some(&Step::EachMember)
+        };
+        crossing.paths.iter().find(is_next).map(|path| self.place(path))
+    }
+
     /// Begins a value that is no element.
     fn value(&mut self, byte: u8) {
         let container = match byte {
@@ -315,7 +339,7 @@ impl Structure {
             }
         };
         let fits = |path: &&'static [Step]| match path.get(self.trail.len()) {
-            Some(Step::Member(_)) => container == Container::Object,
+            Some(Step::Member(_) | Step::EachMember) => container == Container::Object,
             Some(Step::Each) => container == Container::Array,
             None => false,
         };
@@ -339,14 +363,13 @@ impl Structure {
     /// Takes a comma or a closing bracket; whether it was right.
     fn after_value(&mut self, byte: u8) -> bool {
         match (self.nesting.top(), byte) {
-            (Some(Container::Object), b',') => self.state = State::Name,
-            (Some(Container::Array), b',') => {
+            (Some(container), b',') => {
                 if self.on_path()
                     && let Some(crossing) = self.trail.last_mut()
                 {
                     crossing.index += 1;
                 }
-                self.state = State::Value;
+                self.state = if container == Container::Object { State::Name } else { State::Value };
             }
             (Some(Container::Object), b'}') | (Some(Container::Array), b']') => self.close(),
             _ => return false,
@@ -380,6 +403,24 @@ impl Structure {
         let mut inside = inside;
         while let Some(byte) = bytes.get(at).copied() {
             inside = match (inside, byte) {
+                (Inside::NameStart, _) => {
+                    at += 1;
+                    Inside::Name { escaped: false }
+                }
+                (Inside::Name { escaped }, _) => {
+                    let (used, state) = string_end(bytes.get(at..).unwrap_or_default(), escaped);
+                    at += used;
+                    state.map_or(Inside::NameEnd, |escaped| Inside::Name { escaped })
+                }
+                (Inside::NameEnd, b':') => {
+                    at += 1;
+                    Inside::Start
+                }
+                (Inside::NameEnd | Inside::Start, byte) if is_space(byte) => {
+                    at += 1;
+                    inside
+                }
+                (Inside::NameEnd, _) => return (at, Signal::Broken),
                 (Inside::String { escaped }, _) => {
                     let (used, state) = string_end(bytes.get(at..).unwrap_or_default(), escaped);
                     at += used;

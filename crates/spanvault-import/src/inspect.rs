@@ -1,0 +1,55 @@
+//! Logs of Inspect AI: whole ones, and the files that an archive of one (`.eval`) holds.
+//!
+//! A string may be a reference, `attachment://<hash>`, to an attachment of its sample. It is shown as that: what a
+//! span says must stand in its own bytes. The attachments are spans of their own, each with its hash, so that what
+//! one of them says is found there.
+
+mod message;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+use crate::Confidence;
+use crate::document::Step;
+use crate::json::{Raw, sketch_document};
+use crate::object_format::{Layout, ObjectFormat};
+use crate::reading::Reading;
+
+/// A log, a sample of one, or one of the lists that an archive keeps beside its samples.
+pub(crate) struct Inspect;
+
+const SAMPLES: Step = Step::Member("samples");
+
+impl ObjectFormat for Inspect {
+    const NAME: &'static str = "inspect";
+    const LAYOUT: Layout = Layout::Document(&[
+        &[SAMPLES, Step::Each, Step::Member("messages"), Step::Each],
+        &[SAMPLES, Step::Each, Step::Member("attachments"), Step::EachMember],
+        &[SAMPLES, Step::Each, Step::Member("events"), Step::Each],
+        &[SAMPLES, Step::Each, Step::Member("transcript"), Step::Member("content"), Step::EachMember],
+        &[SAMPLES, Step::Each, Step::Member("transcript"), Step::Member("events"), Step::Each],
+        &[Step::Member("messages"), Step::Each],
+        &[Step::Member("attachments"), Step::EachMember],
+        &[Step::Member("events"), Step::Each],
+        &[Step::Each],
+    ]);
+
+    fn recognise(head: &[u8]) -> Confidence {
+        let Some(document) = sketch_document(head) else { return Confidence::No };
+        let has = |value: &Value, names: &[&str]| names.iter().all(|name| value.get(name).is_some());
+        let is_log = has(&document, &["version", "eval"])
+            && document.get("eval").is_some_and(|eval| has(eval, &["task", "model"]));
+        let is_sample = has(&document, &["epoch", "input", "target", "messages"]);
+        let is_list = document.as_array().is_some_and(|entries| {
+            let is_summary = |entry: &Value| has(entry, &["id", "epoch", "input", "target"]);
+            let is_reduction = |entry: &Value| has(entry, &["scorer", "samples"]);
+            !entries.is_empty() && entries.iter().all(|entry| is_summary(entry) || is_reduction(entry))
+        });
+        if is_log || is_sample || is_list { Confidence::Certain } else { Confidence::No }
+    }
+
+    fn read(object: Raw<'_>) -> Reading {
+        Reading { content: message::read(object), session: None }
+    }
+}
