@@ -14,6 +14,12 @@ pub trait Clock: Debug + Send + Sync {
     /// Milliseconds since boot, time asleep included (`CLOCK_BOOTTIME`).
     fn boot_ms(&self) -> u64;
 
+    /// Microseconds that only go up, from any beginning: how long something took. A clock without such a thing gives
+    /// its milliseconds since boot.
+    fn elapsed_us(&self) -> u64 {
+        self.boot_ms().saturating_mul(1_000)
+    }
+
     /// The boot, or `None` where it cannot be read: then the clock is suspect (I39).
     fn boot_id(&self) -> Option<BootId>;
 }

@@ -119,6 +119,10 @@ pub trait DiskFile: Debug + Send + Sync {
     /// What the file system says.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
+    /// Lets the disk begin with a stretch that was written, so that a sync that comes later waits for less. It promises
+    /// nothing, and a failure of it says nothing.
+    fn begin_sync(&self, _offset: u64, _len: u64) {}
+
     /// Makes content and length durable (`fdatasync`).
     ///
     /// # Errors

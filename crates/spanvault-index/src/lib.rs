@@ -15,6 +15,7 @@ mod files;
 mod index;
 mod memory;
 pub mod postings;
+mod quiet;
 mod sled_index;
 mod stamp;
 mod trust;

@@ -6,14 +6,13 @@
 //! and after a clean close.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use spanvault_env::sync::{Mutex, MutexGuard, RwLock};
 
 use crate::stamp::{self, Stamp};
-use crate::{Applied, Entry, Index, IndexError, entry, files};
+use crate::{Applied, Entry, Index, IndexError, entry, files, quiet};
 
 /// What sled may hold in memory, in bytes. It takes this for a hint.
 const CACHE_BYTES: u64 = 32 << 20;
@@ -256,7 +255,7 @@ fn decode(key: &[u8], value: &[u8]) -> Result<Entry, IndexError> {
 ///
 /// What a panic leaves behind in sled is never used again, which is what makes asserting unwind safety sound.
 fn contained<T>(doing: &'static str, call: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| {
+    quiet::caught(call).unwrap_or_else(|payload| {
         let message = match payload.downcast_ref::<String>() {
             Some(text) => text.clone(),
             None => payload.downcast_ref::<&str>().copied().unwrap_or("no message").to_owned(),

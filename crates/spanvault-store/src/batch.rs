@@ -11,6 +11,10 @@ use crate::error::StoreError;
 use crate::frame::{EVENT_BYTES_MAX, Form, FrameHead, Name};
 use crate::segment::{COMMIT_KIND, ShortKey, add_counts, tally};
 
+const SALT_BYTES: usize = 16;
+/// How many salts are drawn at once.
+const SALTS_AT_ONCE_MAX: usize = 64;
+
 /// The bytes of an original with their hash, computed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
@@ -55,6 +59,8 @@ pub struct Batch {
     pub(crate) counts: Counts,
     pub(crate) fault: Option<StoreError>,
     random: Arc<dyn Random>,
+    /// Random bytes that were drawn and are not used yet.
+    drawn: Vec<u8>,
 }
 
 /// One frame as far as it does not depend on where it will be.
@@ -89,6 +95,7 @@ impl Batch {
             counts: Counts::default(),
             fault: None,
             random,
+            drawn: Vec::new(),
         }
     }
 
@@ -154,10 +161,18 @@ impl Batch {
         at
     }
 
-    fn salt(&self) -> Salt {
-        let mut bytes = [0; 16];
-        self.random.fill(&mut bytes);
-        Salt::from_bytes(bytes)
+    /// A salt. The system is asked for as many at once as the batch has frames, up to a bound.
+    fn salt(&mut self) -> Salt {
+        if self.drawn.is_empty() {
+            self.drawn.resize(SALT_BYTES * self.frames.len().clamp(1, SALTS_AT_ONCE_MAX), 0);
+            self.random.fill(&mut self.drawn);
+        }
+        let mut salt = [0; SALT_BYTES];
+        let rest = self.drawn.len().saturating_sub(SALT_BYTES);
+        for (to, from) in salt.iter_mut().zip(self.drawn.drain(rest..)) {
+            *to = from;
+        }
+        Salt::from_bytes(salt)
     }
 }
 

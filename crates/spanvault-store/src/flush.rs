@@ -1,15 +1,22 @@
 //! Group commit: one sync serves everybody who waits.
 //!
 //! Whoever comes first leads: it syncs all that was appended by then, without holding a lock, while others queue up
-//! behind it; the next leader serves them all. After a failed sync nothing is ever acknowledged again (I8).
+//! behind it; the next leader serves them all. Before it goes to the disk a leader waits for those that the sync
+//! before served, for they are on their way with their next batch: otherwise half of them would always be too late for
+//! the sync that the other half has just begun. It waits at most for half of what the last sync took, and not at all
+//! where only one thread writes. After a failed sync nothing is ever acknowledged again (I8).
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
-use spanvault_env::DiskFile;
 use spanvault_env::sync::{Condvar, Mutex, MutexGuard};
+use spanvault_env::{Clock, DiskFile};
 
 use crate::hint::Hint;
 use crate::stamp::CheckKey;
+
+/// A leader waits for others at most this long, in microseconds.
+const GATHER_US_MAX: u64 = 5_000;
 
 /// A sync that failed, now or before.
 #[derive(Debug)]
@@ -25,6 +32,9 @@ pub(crate) enum FlushError {
 pub(crate) struct Flush {
     state: Mutex<State>,
     turn: Condvar,
+    /// Tells a leader that somebody came to be served.
+    arrival: Condvar,
+    clock: Arc<dyn Clock>,
     acked: Mutex<Option<AckedFile>>,
     key: CheckKey,
 }
@@ -36,6 +46,12 @@ struct State {
     appended: u64,
     durable: u64,
     leading: bool,
+    /// How many wait for a sync, the leader among them.
+    waiting: usize,
+    /// How many the last sync served.
+    served: usize,
+    /// How long it took, in microseconds.
+    took_us: u64,
     poisoned: bool,
 }
 
@@ -48,9 +64,25 @@ struct AckedFile {
 
 impl Flush {
     /// Everything up to `durable` is on the disk, and nothing else was appended yet.
-    pub(crate) fn new(file: Arc<dyn DiskFile>, durable: u64, key: CheckKey) -> Self {
-        let state = State { file, appended: durable, durable, leading: false, poisoned: false };
-        Self { state: Mutex::new(state), turn: Condvar::new(), acked: Mutex::new(None), key }
+    pub(crate) fn new(file: Arc<dyn DiskFile>, durable: u64, key: CheckKey, clock: Arc<dyn Clock>) -> Self {
+        let state = State {
+            file,
+            appended: durable,
+            durable,
+            leading: false,
+            waiting: 0,
+            served: 0,
+            took_us: 0,
+            poisoned: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            turn: Condvar::new(),
+            arrival: Condvar::new(),
+            clock,
+            acked: Mutex::new(None),
+            key,
+        }
     }
 
     /// Notes acknowledged positions in `file` from now on.
@@ -85,6 +117,7 @@ impl Flush {
     pub(crate) fn poison(&self) {
         self.state().poisoned = true;
         self.turn.notify_all();
+        self.arrival.notify_all();
     }
 
     /// How often the hint of what was acknowledged could not be written.
@@ -97,11 +130,18 @@ impl Flush {
     pub(crate) fn sync(&self, through: u64) -> Result<(), FlushError> {
         let mut state = self.state();
         let through = through.min(state.appended);
+        if !state.poisoned && state.durable >= through {
+            return Ok(());
+        }
+        state.waiting += 1;
+        self.arrival.notify_one();
         loop {
             if state.poisoned {
+                state.waiting -= 1;
                 return Err(FlushError::Poisoned);
             }
             if state.durable >= through {
+                state.waiting -= 1;
                 return Ok(());
             }
             if !state.leading {
@@ -110,15 +150,20 @@ impl Flush {
             state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.leading = true;
-        let (file, target) = (Arc::clone(&state.file), state.appended);
+        let mut state = self.gathered(state);
+        let (file, target, group) = (Arc::clone(&state.file), state.appended, state.waiting);
         drop(state);
 
+        let began_us = self.clock.elapsed_us();
         let synced = file.sync();
+        let took_us = self.clock.elapsed_us().saturating_sub(began_us);
         if synced.is_ok() {
             self.note(target);
         }
-        let mut state = self.state();
+        state = self.state();
         state.leading = false;
+        state.waiting -= 1;
+        (state.served, state.took_us) = (group, took_us);
         let result = match synced {
             Ok(()) if state.poisoned => Err(FlushError::Poisoned),
             Ok(()) => {
@@ -133,6 +178,20 @@ impl Flush {
         drop(state);
         self.turn.notify_all();
         result
+    }
+
+    /// Waits for those that the last sync served, as long as that is worth it.
+    fn gathered<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        let until_us = self.clock.elapsed_us().saturating_add((state.took_us / 2).min(GATHER_US_MAX));
+        while state.waiting < state.served && !state.poisoned {
+            let left_us = until_us.saturating_sub(self.clock.elapsed_us());
+            if left_us == 0 {
+                break;
+            }
+            let waited = self.arrival.wait_timeout(state, Duration::from_micros(left_us));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state
     }
 
     /// Best effort: without the hint a damaged last batch may pass for one that nobody was told about, and with an

@@ -1,8 +1,10 @@
 //! Open files, a bounded number of them.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
+use arc_swap::ArcSwap;
 use spanvault_env::DiskFile;
 use spanvault_env::sync::Mutex;
 
@@ -18,58 +20,61 @@ pub(crate) enum FileId {
     Sidecar(u64, [u8; 16]),
 }
 
-/// Hands out open files; the one unused for longest is let go. Whoever still reads keeps it open.
+/// Hands out open files without a lock; those that were not used lately are let go. Whoever still reads keeps them
+/// open.
 #[derive(Debug, Default)]
 pub(crate) struct Handles {
-    open: Mutex<Open>,
+    open: ArcSwap<BTreeMap<FileId, Arc<Handle>>>,
+    /// Held by whoever changes what is open.
+    changing: Mutex<()>,
 }
 
-#[derive(Debug, Default)]
-struct Open {
-    files: BTreeMap<FileId, (u64, Arc<dyn DiskFile>)>,
-    tick: u64,
+#[derive(Debug)]
+struct Handle {
+    file: Arc<dyn DiskFile>,
+    used: AtomicBool,
 }
 
 impl Handles {
-    /// The file, opened by `open` if it is not at hand. The lock is not held meanwhile.
+    /// The file, opened by `open` if it is not at hand. Nothing is locked meanwhile.
     pub(crate) fn get<E>(
         &self,
         id: FileId,
         open: impl FnOnce() -> Result<Arc<dyn DiskFile>, E>,
     ) -> Result<Arc<dyn DiskFile>, E> {
-        if let Some(file) = self.at_hand(id) {
-            return Ok(file);
+        if let Some(handle) = self.open.load().get(&id) {
+            handle.used.store(true, Ordering::Relaxed);
+            return Ok(Arc::clone(&handle.file));
         }
         let file = open()?;
         self.keep(id, Arc::clone(&file));
         Ok(file)
     }
 
-    fn at_hand(&self, id: FileId) -> Option<Arc<dyn DiskFile>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.tick += 1;
-        let tick = open.tick;
-        let (used, file) = open.files.get_mut(&id)?;
-        *used = tick;
-        Some(Arc::clone(file))
-    }
-
     /// Takes a file that is open already.
     pub(crate) fn keep(&self, id: FileId, file: Arc<dyn DiskFile>) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.tick += 1;
-        let tick = open.tick;
-        open.files.insert(id, (tick, file));
-        if open.files.len() > OPEN_FILES_MAX
-            && let Some(oldest) =
-                open.files.iter().min_by_key(|(_id, (used, _file))| *used).map(|(id, _)| *id)
-        {
-            open.files.remove(&oldest);
-        }
+        self.change(|open| {
+            if open.len() >= OPEN_FILES_MAX {
+                open.retain(|_id, handle| handle.used.swap(false, Ordering::Relaxed));
+            }
+            if open.len() >= OPEN_FILES_MAX {
+                open.pop_first();
+            }
+            open.insert(id, Arc::new(Handle { file, used: AtomicBool::new(true) }));
+        });
     }
 
     /// Lets a file go.
     pub(crate) fn forget(&self, id: FileId) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).files.remove(&id);
+        self.change(|open| {
+            open.remove(&id);
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<FileId, Arc<Handle>>)) {
+        let _turn = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = BTreeMap::clone(&self.open.load());
+        change(&mut open);
+        self.open.store(Arc::new(open));
     }
 }

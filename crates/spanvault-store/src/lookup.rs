@@ -3,6 +3,7 @@
 //! No lock is held while the disk is read, and the writer lock is not needed at all.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use spanvault_env::sync::Mutex;
@@ -75,7 +76,7 @@ impl Store {
     /// Where the frame at `at` is.
     pub(crate) fn locate(&self, at: Position) -> Result<Located> {
         let seq = at.get();
-        if seq == 0 || seq >= self.tip().next {
+        if seq == 0 || seq >= self.next.load(Ordering::Acquire) {
             return Err(StoreError::NotFound { at });
         }
         let view = self.view();
@@ -126,11 +127,11 @@ impl Store {
 
     fn scan_once(&self, range: &KeyRange) -> Result<Vec<Entry>> {
         let view = self.view();
-        let mut found: Vec<Entry> = view.open.map().scan(range).collect();
-        for (segment, until) in view.sealed() {
+        let mut found = view.open.map().scan(range);
+        for (segment, until) in view.sealed().filter(|(segment, _)| !segment.rules_out(range)) {
             found.extend(self.with_index(segment, until, |index| match index {
                 Index::Sidecar(sidecar, file) => sidecar.scan(&**file, range, &self.recent),
-                Index::Scanned(map) => Ok(map.scan(range).collect()),
+                Index::Scanned(map) => Ok(map.scan(range)),
             })?);
         }
         found.sort_unstable();
@@ -148,11 +149,11 @@ impl Store {
 
     fn last_once(&self, range: &KeyRange) -> Result<Option<Entry>> {
         let view = self.view();
-        let mut last = view.open.map().scan(range).next_back();
-        for (segment, until) in view.sealed() {
+        let mut last = view.open.map().keys.last(range);
+        for (segment, until) in view.sealed().filter(|(segment, _)| !segment.rules_out(range)) {
             let here = self.with_index(segment, until, |index| match index {
                 Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, range, &self.recent),
-                Index::Scanned(map) => Ok(map.scan(range).next_back()),
+                Index::Scanned(map) => Ok(map.keys.last(range)),
             })?;
             last = last.max(here);
         }

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
+use arc_swap::ArcSwap;
 use spanvault_env::sync::{Mutex, RwLock};
 use spanvault_env::{DirEntry, DiskFile, Env, LockError, OpenMode, StoreClock};
 use spanvault_types::key::{self, Table};
@@ -153,9 +155,10 @@ impl Store {
         let clock = StoreClock::resume(Arc::clone(&env.clock), (!fresh).then_some(tip.clock));
         *tail.open.map.write().unwrap_or_else(std::sync::PoisonError::into_inner) = replayed.map;
         let store = Self {
-            flush: Flush::new(Arc::clone(&tail.open.file), tip.next - 1, key.clone()),
-            view: RwLock::new(Arc::new(View { sealed: tail.sealed, open: Arc::new(tail.open) })),
+            flush: Flush::new(Arc::clone(&tail.open.file), tip.next - 1, key.clone(), Arc::clone(&env.clock)),
+            view: ArcSwap::from_pointee(View { sealed: tail.sealed, open: Arc::new(tail.open) }),
             tip: RwLock::new(tip),
+            next: AtomicU64::new(tip.next),
             damage: Mutex::new(report.damage.iter().copied().collect::<BTreeSet<_>>()),
             writer: Mutex::new(WriterState::default()),
             replacing: Mutex::new(()),

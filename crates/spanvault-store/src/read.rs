@@ -1,5 +1,6 @@
 //! Reads frames and originals.
 
+use spanvault_types::key;
 use spanvault_types::{Commitment, ContentHash, Event, Position, StoreTime};
 
 use crate::bytes::len_u64;
@@ -131,6 +132,25 @@ impl Store {
         } else {
             None
         })
+    }
+
+    /// The original that hashes to `hash`, verified: of several the newest that can be read. `None` where the log has
+    /// none.
+    ///
+    /// # Errors
+    /// As [`Store::original`], of the newest, where none of them can be read.
+    pub fn original_named(&self, hash: &ContentHash) -> Result<Option<Original>> {
+        let mut lost = None;
+        for (_key, at) in self.scan(&key::original(hash))?.into_iter().rev() {
+            match self.original(at) {
+                Ok(original) if original.hash == *hash => return Ok(Some(original)),
+                Ok(_other) => {}
+                Err(error) => {
+                    lost.get_or_insert(error);
+                }
+            }
+        }
+        lost.map_or(Ok(None), Err)
     }
 
     /// The original out of its own frame, verified.

@@ -82,7 +82,7 @@ impl Store {
             let at = Position::new(at);
             replayed.damage.iter().any(|damage| damage.from <= at && at <= damage.to)
         };
-        let adopted = earlier.keys.into_iter().filter(|entry| is_damaged(entry.at));
+        let adopted = earlier.keys.into_entries().filter(|entry| is_damaged(entry.at));
         replayed.map.keys.extend(adopted);
     }
 }

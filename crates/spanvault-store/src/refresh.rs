@@ -80,7 +80,7 @@ impl Store {
         {
             let mut map = open.map.write().unwrap_or_else(PoisonError::into_inner);
             map.slots.extend(replayed.map.slots);
-            map.keys.extend(replayed.map.keys);
+            map.keys.extend(replayed.map.keys.into_entries());
             map.body_bytes += replayed.map.body_bytes;
             map.end = replayed.map.end;
         }

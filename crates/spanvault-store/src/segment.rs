@@ -4,13 +4,14 @@
 //! their sidecars.
 
 mod head;
+mod keys;
 mod map;
 mod range;
 mod replay;
 mod scan;
 
 pub(crate) use head::{SEGMENT_HEAD_BYTES, SegmentHead};
-pub(crate) use map::{Entry, SegmentMap, ShortKey, Slot};
-pub(crate) use range::{KeyRange, first_position, table_bit};
+pub(crate) use map::{Entry, KEY_BYTES_MAX, SegmentMap, ShortKey, Slot};
+pub(crate) use range::{KeyRange, first_position};
 pub(crate) use replay::{COMMIT_KIND, Cursor, Replay, Replayed, add as add_counts, tally};
 pub(crate) use scan::{Scanned, Scanner, Step, hash_at};

@@ -1,8 +1,10 @@
 //! The store: one opened vault.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, TryLockError};
 
+use arc_swap::{ArcSwap, Guard};
 use spanvault_env::sync::{Mutex, MutexGuard, RwLock};
 use spanvault_env::{ClockState, Env, LockHandle, StoreClock};
 use spanvault_types::{Counts, Position, StoreTime};
@@ -65,8 +67,10 @@ pub struct Store {
     pub(crate) key: CheckKey,
     pub(crate) options: StoreOptions,
     pub(crate) clock: StoreClock,
-    pub(crate) view: RwLock<Arc<View>>,
+    pub(crate) view: ArcSwap<View>,
     pub(crate) tip: RwLock<Cursor>,
+    /// The next position, as in the tip.
+    pub(crate) next: AtomicU64,
     pub(crate) flush: Flush,
     pub(crate) handles: Handles,
     pub(crate) scans: Scans,
@@ -173,12 +177,13 @@ impl Store {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn view(&self) -> Arc<View> {
-        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+    /// The segments as they are now; nothing is locked.
+    pub(crate) fn view(&self) -> Guard<Arc<View>> {
+        self.view.load()
     }
 
     pub(crate) fn set_view(&self, view: View) {
-        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+        self.view.store(Arc::new(view));
     }
 
     pub(crate) fn replacing(&self) -> MutexGuard<'_, ()> {
@@ -191,5 +196,6 @@ impl Store {
 
     pub(crate) fn set_tip(&self, tip: Cursor) {
         *self.tip.write().unwrap_or_else(PoisonError::into_inner) = tip;
+        self.next.store(tip.next, Ordering::Release);
     }
 }

@@ -7,7 +7,7 @@ use spanvault_env::DiskFile;
 use spanvault_env::sync::{RwLock, RwLockReadGuard};
 
 use crate::handles::FileId;
-use crate::segment::{SegmentHead, SegmentMap};
+use crate::segment::{KeyRange, SegmentHead, SegmentMap};
 use crate::sidecar::Sidecar;
 
 /// A segment that nothing is added to any more.
@@ -33,6 +33,11 @@ impl Sealed {
     /// The sidecar, as long as it can be trusted.
     pub(crate) fn sidecar(&self) -> Option<&Sidecar> {
         self.sidecar.as_ref().filter(|_| !self.distrusted.load(Ordering::Relaxed))
+    }
+
+    /// Whether its sidecar tells, without a read, that it has no key of a range.
+    pub(crate) fn rules_out(&self, range: &KeyRange) -> bool {
+        self.sidecar().is_some_and(|sidecar| sidecar.rules_out(range))
     }
 
     pub(crate) fn distrust(&self) {

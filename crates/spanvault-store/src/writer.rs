@@ -22,6 +22,9 @@ use crate::view::{Open, Sealed, View};
 /// Frames are gathered up to this length and written with one call; a longer body has one of its own.
 const WRITE_BYTES: usize = 4 << 20;
 
+/// The disk begins with a batch of this length at once, while the next one is made.
+const BEGIN_SYNC_BYTES: u64 = 1 << 20;
+
 /// What only the holder of the writer lock may touch.
 #[derive(Debug, Default)]
 pub(crate) struct WriterState {
@@ -125,9 +128,10 @@ impl<'s> Writer<'s> {
             map.slots.extend(slots);
             map.end = start + batch_bytes;
             map.body_bytes += batch.frames.iter().map(|draft| len_u64(draft.body.len())).sum::<u64>();
-            for (seq, draft) in (batch.first..).zip(&batch.frames) {
-                map.keys.extend(draft.keys.iter().map(|key| Entry { key: *key, at: seq }));
-            }
+            let keys = (batch.first..)
+                .zip(&batch.frames)
+                .flat_map(|(seq, draft)| draft.keys.iter().map(move |key| Entry { key: *key, at: seq }));
+            map.keys.extend(keys);
             // Before anybody can find one of the keys: a position that is found is one that the log reaches.
             self.store.set_tip(Cursor {
                 next: last + 1,
@@ -194,6 +198,10 @@ impl<'s> Writer<'s> {
             }
         }
         open.file.write_at(buffer, written)?;
+        written += len_u64(buffer.len());
+        if written - start >= BEGIN_SYNC_BYTES {
+            open.file.begin_sync(start, written - start);
+        }
         Ok(slots)
     }
 

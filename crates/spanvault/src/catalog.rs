@@ -173,9 +173,6 @@ impl Vault {
 
     /// The original that `hash` names: the newest whose bytes are there, else the newest that was.
     pub(crate) fn original_of(&self, hash: &ContentHash) -> Result<Option<Position>> {
-        if let Some(at) = self.hinted_original(hash) {
-            return Ok(Some(at));
-        }
         let found = self.positions(&key::original(hash))?;
         let living = found.iter().rev().find(|at| self.store().whereabouts(**at).is_retrievable());
         Ok(living.or(found.last()).copied())
@@ -296,7 +293,7 @@ pub(crate) fn is_path_suffix(path: &str, suffix: &str) -> bool {
             .is_some_and(|head| !suffix.is_empty() && (head.ends_with('/') || suffix.starts_with('/')))
 }
 
-fn unknown_hash(digits: &str) -> Error {
+pub(crate) fn unknown_hash(digits: &str) -> Error {
     Error::not_found(format!("find hash {digits}: no original, summary or gap has it"))
         .with_hint("\"spanvault spans\" lists the hashes of a vault")
 }

@@ -59,10 +59,7 @@ impl Vault {
         let (condemned, oldest_condemned) = self.condemned()?;
         let (at_risk, expired) = self.summaries_at_risk()?;
         let revision = self.revision();
-        let index_gap = self
-            .index_slot()
-            .as_ref()
-            .map(|index| revision.get().saturating_sub(index.applied().position.get()));
+        let index_gap = self.index.applied().map(|applied| revision.get().saturating_sub(applied.get()));
         let mut overrides = self.entries(&key::key(Table::DemandEnd, &[]))?.len() as u64;
         overrides += self.entries(&key::key(Table::HoldEnd, &[]))?.len() as u64;
         for at in self.positions(&key::key(Table::Clock, &[]))? {

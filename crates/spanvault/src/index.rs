@@ -1,11 +1,18 @@
 //! Keeps the derived index beside the log: opened as far as it can be trusted, brought up to date, closed.
 //!
-//! Nothing rests on it. When it fails it is dropped, and look-ups go through the sidecars.
+//! One thread does all of that in the background, so neither opening a vault nor a commit ever waits for it. Nothing
+//! rests on the index: before it is there, and after it failed, look-ups go through the sidecars.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
 
+use spanvault_env::BootId;
+use spanvault_env::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard};
 use spanvault_index::{Applied, Entry, Index, IndexError, LogView, MemoryIndex, open_trusted};
-use spanvault_store::BodyState;
+use spanvault_store::{BodyState, Progress, Store};
+use spanvault_types::key::Key;
 use spanvault_types::{Commit, Event, IndexClosed, Position, key};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -17,50 +24,201 @@ const LAG_MAX: u64 = 50_000;
 /// How many entries are handed to the index at once.
 const ENTRIES_AT_ONCE: usize = 8_192;
 
-/// Opens the index of the vault in `dir` and brings it up to the end of the log.
-///
-/// `None` where there can be none now: the vault works without.
-pub(crate) fn open(dir: &Path, vault: &Vault) -> Option<Box<dyn Index>> {
-    let index: Box<dyn Index> = match vault.options.index {
-        IndexKind::Memory => Box::new(MemoryIndex::default()),
-        IndexKind::Sled => {
-            let view = LogView {
-                end: vault.revision(),
-                closed: last_close(vault),
-                commit: &|at| commit_at(vault, at),
-            };
-            match open_trusted(&dir.join("index"), vault.options.env.clock.boot_id(), &view) {
-                Ok(opened) => {
-                    tracing::debug!(trust = ?opened.trust, "opened the index");
-                    Box::new(opened.index)
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "go on without an index");
-                    return None;
+/// The index of one vault, and the thread that keeps it.
+#[derive(Debug, Default)]
+pub(crate) struct IndexKeeper {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// `None` before it is opened, after it failed, and for a reader.
+    index: RwLock<Option<Box<dyn Index>>>,
+    /// Held by whoever opens it, applies entries or exchanges it.
+    turn: Mutex<()>,
+    task: Mutex<Task>,
+    /// Tells that the task has changed.
+    changed: Condvar,
+    /// Whoever applies entries stops soon.
+    stop: AtomicBool,
+}
+
+/// What the thread has to do.
+#[derive(Debug, Default)]
+struct Task {
+    /// The commit up to which somebody wants the index to be.
+    through: Position,
+    opening: bool,
+    stop: bool,
+}
+
+impl IndexKeeper {
+    /// Begins to open the index of the vault in `dir` and to bring it up to the end of the log.
+    ///
+    /// An index in memory is there when this returns: a simulation has to come out the same every time.
+    pub(crate) fn open(&self, dir: &Path, vault: &Vault) {
+        let boot_id = vault.options.env.clock.boot_id();
+        match vault.options.index {
+            IndexKind::Memory => {
+                self.shared.install(Box::new(MemoryIndex::default()));
+                self.shared.keep_up(&vault.store, boot_id);
+            }
+            IndexKind::Sled => {
+                let (shared, store, dir) =
+                    (Arc::clone(&self.shared), Arc::clone(&vault.store), dir.join("index"));
+                self.shared.task().opening = true;
+                let spawned = std::thread::Builder::new()
+                    .name("spanvault-index".to_owned())
+                    .spawn(move || shared.run(&store, &dir, boot_id));
+                match spawned {
+                    Ok(thread) => *self.thread() = Some(thread),
+                    Err(error) => {
+                        self.shared.task().opening = false;
+                        tracing::warn!(%error, "go on without an index");
+                    }
                 }
             }
         }
-    };
-    keep_up(index, vault)
+    }
+
+    /// Where the index says that a key leads; empty where there is no index, or none that answers.
+    pub(crate) fn hints(&self, key: &[u8], limit: usize) -> Vec<(Key, Position)> {
+        let index = self.shared.index();
+        index.as_ref().and_then(|index| index.scan(key, limit).ok()).unwrap_or_default()
+    }
+
+    /// How far the index has followed the log; `None` where there is none.
+    pub(crate) fn applied(&self) -> Option<Position> {
+        self.shared.index().as_ref().map(|index| index.applied().position)
+    }
+
+    /// Ends the thread and gives up the index.
+    pub(crate) fn take(&self) -> Option<Box<dyn Index>> {
+        self.end();
+        self.shared.index.write().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn end(&self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.task().stop = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread().take() {
+            // Whatever ended it, there is nothing of it to be had.
+            let _ended = thread.join();
+        }
+        self.shared.stop.store(false, Ordering::Relaxed);
+    }
+
+    fn thread(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// Brings the index up to date if it lags far behind `commit`.
-pub(crate) fn follow(vault: &Vault, commit: Position) {
-    let mut slot = vault.index_slot();
-    let lag = slot.as_ref().map_or(0, |index| commit.get().saturating_sub(index.applied().position.get()));
-    if lag > LAG_MAX
-        && let Some(index) = slot.take()
-    {
-        *slot = keep_up(index, vault);
+impl Drop for IndexKeeper {
+    fn drop(&mut self) {
+        self.end();
     }
-    drop(slot);
+}
+
+impl Shared {
+    /// Opens the index, then brings it up to date whenever it lags, until it is told to stop.
+    fn run(&self, store: &Store, dir: &Path, boot_id: Option<BootId>) {
+        {
+            let _turn = self.turn();
+            if let Some(index) = open(dir, store, boot_id) {
+                self.install(index);
+            }
+            self.task().opening = false;
+            self.changed.notify_all();
+        }
+        loop {
+            self.keep_up(store, boot_id);
+            let mut task = self.task();
+            while !task.stop && !self.is_behind(task.through) {
+                task = self.changed.wait(task).unwrap_or_else(PoisonError::into_inner);
+            }
+            if task.stop {
+                return;
+            }
+        }
+    }
+
+    fn is_behind(&self, through: Position) -> bool {
+        let applied = self.index().as_ref().map(|index| index.applied().position.get());
+        applied.is_some_and(|applied| through.get().saturating_sub(applied) > LAG_MAX)
+    }
+
+    /// Brings the index up to date; gives it up where that fails.
+    fn keep_up(&self, store: &Store, boot_id: Option<BootId>) {
+        let _turn = self.turn();
+        let followed = match self.index().as_ref() {
+            Some(index) => catch_up(&**index, store, boot_id, &mut || !self.stop.load(Ordering::Relaxed)),
+            None => return,
+        };
+        if let Err(error) = followed {
+            tracing::warn!(%error, "go on without an index");
+            let failed = self.index.write().unwrap_or_else(PoisonError::into_inner).take();
+            drop(failed);
+        }
+    }
+
+    fn install(&self, index: Box<dyn Index>) {
+        *self.index.write().unwrap_or_else(PoisonError::into_inner) = Some(index);
+    }
+
+    fn index(&self) -> RwLockReadGuard<'_, Option<Box<dyn Index>>> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn task(&self) -> MutexGuard<'_, Task> {
+        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens the index in `dir` as far as it can be trusted; `None` where there can be none now.
+fn open(dir: &Path, store: &Store, boot_id: Option<BootId>) -> Option<Box<dyn Index>> {
+    let view =
+        LogView { end: store.head().position, closed: last_close(store), commit: &|at| commit_at(store, at) };
+    match open_trusted(dir, boot_id, &view) {
+        Ok(opened) => {
+            tracing::debug!(trust = ?opened.trust, "opened the index");
+            Some(Box::new(opened.index))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "go on without an index");
+            None
+        }
+    }
+}
+
+/// Has the index brought up to date if it lags far behind `commit`; does not wait for that.
+pub(crate) fn follow(vault: &Vault, commit: Position) {
+    let shared = &vault.index.shared;
+    if shared.is_behind(commit) {
+        match vault.options.index {
+            IndexKind::Memory => shared.keep_up(&vault.store, vault.options.env.clock.boot_id()),
+            IndexKind::Sled => {
+                shared.task().through = commit;
+                shared.changed.notify_all();
+            }
+        }
+    }
     crate::postings::follow(vault, commit);
 }
 
 /// Brings the index up to date, closes it and notes that in the log.
 pub(crate) fn close(index: Box<dyn Index>, vault: &Vault) -> Result<()> {
-    let Some(index) = keep_up(index, vault) else { return Ok(()) };
-    let is_noted = is_all_applied(&*index, vault);
+    let boot_id = vault.options.env.clock.boot_id();
+    if let Err(error) = catch_up(&*index, &vault.store, boot_id, &mut || true) {
+        tracing::warn!(%error, "the next opening makes the index anew");
+        return Ok(());
+    }
+    let is_noted = is_all_applied(&*index, &vault.store);
     let applied = match index.close() {
         Ok(applied) => applied,
         Err(error) => {
@@ -78,55 +236,64 @@ pub(crate) fn close(index: Box<dyn Index>, vault: &Vault) -> Result<()> {
     Ok(())
 }
 
-/// Throws the index away and makes it again from the log.
-pub(crate) fn rebuild(vault: &Vault) -> Result<u64> {
-    let mut slot = vault.index_slot();
-    let Some(index) = slot.take() else {
+/// Throws the index away and makes it again from the log. `progress` counts positions.
+pub(crate) fn rebuild(vault: &Vault, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+    let shared = &vault.index.shared;
+    let mut task = shared.task();
+    while task.opening {
+        task = shared.changed.wait(task).unwrap_or_else(PoisonError::into_inner);
+    }
+    drop(task);
+    let _turn = shared.turn();
+    let index = shared.index();
+    let Some(index) = index.as_ref() else {
         return Err(Error::new(ErrorKind::Unavailable, "rebuild the index: the vault has none open")
             .with_hint("open the vault for writing"));
     };
     index.clear().map_err(failed)?;
-    let frames = catch_up(&*index, vault).map_err(failed)?;
-    *slot = Some(index);
-    Ok(frames)
+    let total = vault.revision().get();
+    let boot_id = vault.options.env.clock.boot_id();
+    let frames = catch_up(&**index, &vault.store, boot_id, &mut || {
+        progress(Progress { done: index.applied().position.get(), total });
+        true
+    });
+    progress(Progress { done: total, total });
+    frames.map_err(failed)
 }
 
 fn failed(error: IndexError) -> Error {
     Error::internal("rebuild the index").with_source(error)
 }
 
-fn keep_up(index: Box<dyn Index>, vault: &Vault) -> Option<Box<dyn Index>> {
-    match catch_up(&*index, vault) {
-        Ok(_frames) => Some(index),
-        Err(error) => {
-            tracing::warn!(%error, "go on without an index");
-            None
-        }
-    }
-}
-
 /// Whether all that the log holds beyond what the index has applied is the note that the index was closed.
-fn is_all_applied(index: &dyn Index, vault: &Vault) -> bool {
-    last_close(vault).is_some_and(|closed| closed.applied == index.applied().position)
+fn is_all_applied(index: &dyn Index, store: &Store) -> bool {
+    last_close(store).is_some_and(|closed| closed.applied == index.applied().position)
 }
 
 /// Applies every commit that the index has not seen; what is damaged is left out, so that it is looked for in the
-/// log. Gives the number of frames.
-fn catch_up(index: &dyn Index, vault: &Vault) -> std::result::Result<u64, IndexError> {
-    if is_all_applied(index, vault) {
+/// log. Asks `goes_on` after each piece. Gives the number of frames.
+fn catch_up(
+    index: &dyn Index,
+    store: &Store,
+    boot_id: Option<BootId>,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> std::result::Result<u64, IndexError> {
+    if is_all_applied(index, store) {
         return Ok(0);
     }
-    let boot_id = vault.options.env.clock.boot_id();
     let mut entries: Vec<Entry> = Vec::new();
     let mut frames = 0;
     let mut seen = index.applied();
-    for frame in vault.store.frames(seen.position.next()).flatten() {
+    for frame in store.frames(seen.position.next()).flatten() {
         frames += 1;
         if let Event::Commit(commit) = &frame.event {
             let Commit { counts, chain, .. } = *commit;
             seen = Applied { position: frame.at, counts, chain, boot_id };
             if entries.len() >= ENTRIES_AT_ONCE {
                 index.apply(&std::mem::take(&mut entries), seen)?;
+                if !goes_on() {
+                    return Ok(frames);
+                }
             }
             continue;
         }
@@ -142,13 +309,13 @@ fn catch_up(index: &dyn Index, vault: &Vault) -> std::result::Result<u64, IndexE
 }
 
 /// The clean close that ends the log, if one does.
-fn last_close(vault: &Vault) -> Option<IndexClosed> {
-    let before_commit = vault.revision().get().checked_sub(1)?;
-    let event = vault.store.frame(Position::new(before_commit)).ok()?.event;
+fn last_close(store: &Store) -> Option<IndexClosed> {
+    let before_commit = store.head().position.get().checked_sub(1)?;
+    let event = store.frame(Position::new(before_commit)).ok()?.event;
     if let Event::IndexClosed(closed) = event { Some(closed) } else { None }
 }
 
-fn commit_at(vault: &Vault, at: Position) -> Option<Commit> {
-    let event = vault.store.frame(at).ok()?.event;
+fn commit_at(store: &Store, at: Position) -> Option<Commit> {
+    let event = store.frame(at).ok()?.event;
     if let Event::Commit(commit) = event { Some(commit) } else { None }
 }

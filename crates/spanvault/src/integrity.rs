@@ -22,12 +22,13 @@ impl Vault {
     }
 
     /// Makes the sidecars, the index and the postings anew from the log. Nothing that was recorded is touched.
+    /// `progress` counts segments, and then positions.
     ///
     /// # Errors
     /// `Invalid` where the vault is open for reading only; what the disk says.
     pub fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<RebuildReport> {
         self.store.rebuild_sidecars(progress)?;
-        let frames = crate::index::rebuild(self)?;
+        let frames = crate::index::rebuild(self, progress)?;
         crate::postings::rebuild(self)?;
         Ok(RebuildReport { frames })
     }

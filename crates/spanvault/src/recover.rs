@@ -2,7 +2,7 @@
 
 use spanvault_types::{ContentHash, Position};
 
-use crate::catalog::Subject;
+use crate::catalog::{Subject, unknown_hash};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::Name;
 use crate::ingest::{is_packed, pieces_of};
@@ -33,8 +33,23 @@ impl Vault {
     /// `NotFound` for an unknown name; `Invalid` for a prefix of several; `Insufficient` with the tombstone where
     /// the bytes were reclaimed; `Corrupt` where they are damaged or missing.
     pub fn recover(&self, name: impl Into<Name>) -> Result<Vec<u8>> {
-        let subject = self.resolve(&name.into())?;
+        let name = name.into();
+        if let Name::Hash(digits) = &name
+            && let Ok(hash) = digits.parse::<ContentHash>()
+        {
+            return self.bytes_named(&hash);
+        }
+        let subject = self.resolve(&name)?;
         self.bytes_at(subject.body())
+    }
+
+    /// The bytes that hash to `hash`: with one look-up, and one read of the log.
+    fn bytes_named(&self, hash: &ContentHash) -> Result<Vec<u8>> {
+        if let Some(original) = self.hinted_original(hash) {
+            return Ok(original.bytes);
+        }
+        let found = self.store.original_named(hash)?;
+        found.map(|original| original.bytes).ok_or_else(|| unknown_hash(&hash.to_string()))
     }
 
     /// The verified body of a frame.

@@ -1,15 +1,15 @@
 //! The vault that people open.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use spanvault_env::sync::Mutex;
-use spanvault_index::Index;
-use spanvault_store::{Access, OpenReport, Store, StoreOptions};
+use spanvault_store::{Access, OpenReport, Original, Store, StoreOptions};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{ContentHash, Event, Position, SessionOpened, StoreTime};
 
 use crate::error::{Error, Result};
-use crate::index;
+use crate::index::{self, IndexKeeper};
 use crate::options::Options;
 use crate::postings;
 use crate::session::Session;
@@ -33,10 +33,10 @@ use crate::session::Session;
 /// ```
 #[derive(Debug)]
 pub struct Vault {
-    pub(crate) store: Store,
+    pub(crate) store: Arc<Store>,
     pub(crate) options: Options,
     pub(crate) dir: PathBuf,
-    pub(crate) index: Mutex<Option<Box<dyn Index>>>,
+    pub(crate) index: IndexKeeper,
     /// Held by whoever extends a source, so that two runs over one file cannot interleave.
     pub(crate) ingesting: Mutex<()>,
     /// The first position that is not posted, if that is known; held by whoever extends the postings.
@@ -74,7 +74,7 @@ impl Vault {
     /// As [`Vault::open`].
     pub fn open_with(dir: impl AsRef<Path>, options: Options) -> Result<Self> {
         let vault = Self::assemble(dir.as_ref(), Access::Write, options)?;
-        *vault.index_slot() = index::open(dir.as_ref(), &vault);
+        vault.index.open(dir.as_ref(), &vault);
         vault.note_suspicion()?;
         Ok(vault)
     }
@@ -100,10 +100,10 @@ impl Vault {
         let store_options = StoreOptions { segment_bytes, reserve_bytes, ..StoreOptions::default() };
         let (store, report) = Store::open(options.env.clone(), dir, access, store_options)?;
         Ok(Self {
-            store,
+            store: Arc::new(store),
             options,
             dir: dir.to_owned(),
-            index: Mutex::new(None),
+            index: IndexKeeper::default(),
             ingesting: Mutex::new(()),
             posted: Mutex::new(None),
             report,
@@ -179,19 +179,11 @@ impl Vault {
         self.store.head().position
     }
 
-    /// Where the index says that an original is, verified in the log.
-    pub(crate) fn hinted_original(&self, hash: &ContentHash) -> Option<Position> {
-        let slot = self.index_slot();
-        let hints = slot.as_ref()?.scan(&key::original(hash), 4).ok()?;
-        drop(slot);
-        hints.into_iter().map(|(_key, at)| at).rev().find(|at| {
-            self.store.whereabouts(*at).is_retrievable()
-                && self.store.frame(*at).is_ok_and(|frame| frame.hash == Some(*hash))
-        })
-    }
-
-    pub(crate) fn index_slot(&self) -> spanvault_env::sync::MutexGuard<'_, Option<Box<dyn Index>>> {
-        self.index.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// The original with this content hash, verified, where the index leads to it.
+    pub(crate) fn hinted_original(&self, hash: &ContentHash) -> Option<Original> {
+        let hints = self.index.hints(&key::original(hash), 4);
+        let found = hints.into_iter().rev().filter_map(|(_key, at)| self.store.original(at).ok());
+        found.into_iter().find(|original| original.hash == *hash)
     }
 
     /// Closes the vault so that the next opening can trust the index.
@@ -201,7 +193,7 @@ impl Vault {
     /// # Errors
     /// What the disk says; nothing acknowledged is at stake.
     pub fn close(self) -> Result<()> {
-        let Some(index) = self.index_slot().take() else { return Ok(()) };
+        let Some(index) = self.index.take() else { return Ok(()) };
         postings::close(&self);
         index::close(index, &self)
     }

@@ -32,6 +32,12 @@ impl Clock for RealClock {
         millis(clock_gettime(ClockId::Boottime))
     }
 
+    fn elapsed_us(&self) -> u64 {
+        let time = clock_gettime(ClockId::Monotonic);
+        let (seconds, nanos) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
+        seconds.unwrap_or(0).saturating_mul(1_000_000).saturating_add(nanos.unwrap_or(0) / 1_000)
+    }
+
     fn boot_id(&self) -> Option<BootId> {
         self.boot_id
     }

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::fs::{Advice, FileType, Mode, OFlags, Stat, fadvise};
 use rustix::fs::{chmod, fchmod, fdatasync, fstat, fsync, ftruncate, lstat, mkdir, open, rename, unlink};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -150,6 +150,14 @@ impl DiskFile for RealFile {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         Ok(ftruncate(&self.file, len)?)
+    }
+
+    fn begin_sync(&self, offset: u64, len: u64) {
+        // The kernel starts to write dirty pages of a stretch that nobody needs in memory, and keeps those that it
+        // is writing.
+        if let Some(len) = std::num::NonZeroU64::new(len) {
+            let _advice = fadvise(&self.file, offset, Some(len), Advice::DontNeed);
+        }
     }
 
     fn sync(&self) -> io::Result<()> {

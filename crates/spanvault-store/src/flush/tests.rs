@@ -56,7 +56,8 @@ fn bench() -> Bench {
     let (begin, begun) = sync_channel(16);
     let (end, ended) = sync_channel(16);
     let file = Arc::new(SlowFile { begun: begin, end: Mutex::new(ended), syncs: AtomicU64::new(0) });
-    let flush = Flush::new(file.clone(), 0, VaultId::random(&Zeros).check_key());
+    let clock = Arc::new(spanvault_env::SimClock::new(1));
+    let flush = Flush::new(file.clone(), 0, VaultId::random(&Zeros).check_key(), clock);
     Bench { file, begun, end, flush }
 }
 

@@ -1,10 +1,9 @@
 //! Where the frames of one segment are and under which keys: the sidecar's content, in memory.
 
-use std::collections::BTreeSet;
-
 use spanvault_types::key::Key;
 use spanvault_types::{Position, StoreTime};
 
+use super::keys::KeySet;
 use super::range::KeyRange;
 
 /// Keys are at most this long (`spanvault_types::key`).
@@ -18,6 +17,9 @@ pub(crate) struct ShortKey {
 }
 
 impl ShortKey {
+    /// The key that comes before all others.
+    pub(crate) const EMPTY: Self = Self { len: 0, bytes: [0; KEY_BYTES_MAX] };
+
     /// The key with these bytes; `None` where they are too many.
     pub(crate) fn new(key: &[u8]) -> Option<Self> {
         let mut bytes = [0; KEY_BYTES_MAX];
@@ -102,7 +104,7 @@ pub(crate) struct SegmentMap {
     /// The position of the first slot; the others follow without a gap.
     pub(crate) first: u64,
     pub(crate) slots: Vec<Slot>,
-    pub(crate) keys: BTreeSet<Entry>,
+    pub(crate) keys: KeySet,
     /// Bytes of the bodies that are in the segment.
     pub(crate) body_bytes: u64,
     /// Where the next frame goes.
@@ -110,8 +112,8 @@ pub(crate) struct SegmentMap {
 }
 
 impl SegmentMap {
-    pub(crate) const fn new(first: u64, end: u64) -> Self {
-        Self { first, slots: Vec::new(), keys: BTreeSet::new(), body_bytes: 0, end }
+    pub(crate) fn new(first: u64, end: u64) -> Self {
+        Self { first, slots: Vec::new(), keys: KeySet::default(), body_bytes: 0, end }
     }
 
     /// The position after the last slot.
@@ -128,13 +130,9 @@ impl SegmentMap {
         if at.checked_add(1)? == self.next() { Some(self.end) } else { self.slot(at + 1)?.offset() }
     }
 
-    pub(crate) fn scan(&self, range: &KeyRange) -> impl DoubleEndedIterator<Item = Entry> + '_ {
-        let from = Entry { key: range.from, at: 0 };
-        let found = match range.until {
-            Some(until) => self.keys.range(from..Entry { key: until, at: 0 }),
-            None => self.keys.range(from..),
-        };
-        found.copied()
+    /// The entries in a range of keys, sorted.
+    pub(crate) fn scan(&self, range: &KeyRange) -> Vec<Entry> {
+        self.keys.scan(range)
     }
 }
 
@@ -144,7 +142,7 @@ mod tests {
 
     fn map(keys: &[&[u8]]) -> SegmentMap {
         let mut map = SegmentMap::new(1, 0);
-        map.keys = (1..).zip(keys).map(|(at, key)| Entry { key: ShortKey::new(key).unwrap(), at }).collect();
+        map.keys.extend((1..).zip(keys).map(|(at, key)| Entry { key: ShortKey::new(key).unwrap(), at }));
         map
     }
 
@@ -153,7 +151,7 @@ mod tests {
         let map = map(&[b"a", b"ab", b"ab\xff", b"ac", b"b", b"\xff\xff", b"\xff"]);
         let found = |prefix: &[u8]| {
             let range = KeyRange::prefix(prefix).unwrap();
-            map.scan(&range).map(|entry| entry.at).collect::<Vec<_>>()
+            map.scan(&range).iter().map(|entry| entry.at).collect::<Vec<_>>()
         };
         assert_eq!(found(b"ab"), [2, 3]);
         assert_eq!(found(b"a"), [1, 2, 3, 4]);

@@ -18,6 +18,19 @@ pub(crate) struct KeyRange {
 }
 
 impl KeyRange {
+    /// Every key.
+    pub(crate) const ALL: Self = Self { from: ShortKey::EMPTY, until: None, tables: u64::MAX, probe: None };
+
+    /// Whether the whole range comes before `key`.
+    pub(crate) fn ends_before(&self, key: &[u8]) -> bool {
+        self.until.as_ref().is_some_and(|until| until.as_slice() <= key)
+    }
+
+    /// Whether the whole range comes after `key`.
+    pub(crate) fn begins_after(&self, key: &[u8]) -> bool {
+        key < self.from.as_slice()
+    }
+
     /// All keys that start with `prefix`; `None` where no key is that long.
     pub(crate) fn prefix(prefix: &[u8]) -> Option<Self> {
         let tables = prefix.first().map_or(u64::MAX, |table| table_bit(*table));

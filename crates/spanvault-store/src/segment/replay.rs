@@ -282,17 +282,19 @@ impl<'a> Replay<'a> {
     /// Counts the frames of the batch in; `end` is where they end.
     fn accept(&mut self, commit: Option<&Commit>, end: u64) {
         let map = &mut self.found.map;
+        let mut keys = Vec::new();
         for draft in self.batch.frames.drain(..) {
             let time =
                 commit.filter(|commit| draft.seq >= commit.first.get()).map(|commit| commit.clock.store);
             map.slots.push(slot(draft.offset, time));
             map.body_bytes += draft.body.map_or(0, |(_offset, len, _hash)| len);
-            let keys = draft.keys.iter().filter_map(|key| ShortKey::new(key));
-            map.keys.extend(keys.map(|key| Entry { key, at: draft.seq }));
+            let found = draft.keys.iter().filter_map(|key| ShortKey::new(key));
+            keys.extend(found.map(|key| Entry { key, at: draft.seq }));
             if commit.is_none() {
                 add(&mut self.found.cursor.counts, draft.counts);
             }
         }
+        map.keys.extend(keys);
         map.end = end;
         self.chain_known &= commit.is_some();
         self.batch = Batch { offset: end, ..Batch::default() };

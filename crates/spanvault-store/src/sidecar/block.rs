@@ -2,7 +2,7 @@
 
 use super::{KEY_BLOCK_BYTES, SLOT_BYTES};
 use crate::bytes::{Fields, len_u64, put_u48, put_varint};
-use crate::segment::{Entry, ShortKey, Slot};
+use crate::segment::{Entry, KEY_BYTES_MAX, KeyRange, ShortKey, Slot};
 
 const CRC_BYTES: usize = 4;
 
@@ -14,7 +14,7 @@ fn seal(mut block: Vec<u8>) -> Vec<u8> {
 }
 
 /// The content of a block, if it is as it was written.
-fn opened(block: &[u8]) -> Option<&[u8]> {
+pub(super) fn opened(block: &[u8]) -> Option<&[u8]> {
     let (content, crc) = block.split_at_checked(block.len().checked_sub(CRC_BYTES)?)?;
     (crc32fast::hash(content).to_le_bytes() == *crc).then_some(content)
 }
@@ -63,18 +63,26 @@ pub(super) fn encode_keys(
     seal(block)
 }
 
-pub(super) fn decode_keys(block: &[u8], first: u64) -> Option<Vec<Entry>> {
-    let mut fields = Fields::new(opened(block)?);
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut key = Vec::new();
+/// Appends those entries of an opened key block that lie in `range`; `None` where the block does not decode.
+pub(super) fn entries_in(content: &[u8], first: u64, range: &KeyRange, found: &mut Vec<Entry>) -> Option<()> {
+    let mut fields = Fields::new(content);
+    let (mut bytes, mut len) = ([0; KEY_BYTES_MAX], 0);
     while !fields.is_empty() {
-        let (shared, fresh) = (fields.varint()?, fields.varint()?);
-        key.truncate(usize::try_from(shared).ok()?);
-        key.extend_from_slice(fields.bytes(usize::try_from(fresh).ok()?)?);
+        let (shared, fresh) =
+            (usize::try_from(fields.varint()?).ok()?, usize::try_from(fields.varint()?).ok()?);
+        let end = if shared <= len { shared.checked_add(fresh)? } else { return None };
+        bytes.get_mut(shared..end)?.copy_from_slice(fields.bytes(fresh)?);
+        len = end;
         let at = first.checked_add(fields.varint()?)?;
-        entries.push(Entry { key: ShortKey::new(&key)?, at });
+        let key = bytes.get(..len)?;
+        if range.ends_before(key) {
+            return Some(());
+        }
+        if !range.begins_after(key) {
+            found.push(Entry { key: ShortKey::new(key)?, at });
+        }
     }
-    Some(entries)
+    Some(())
 }
 
 fn shared_bytes(a: &[u8], b: &[u8]) -> usize {
@@ -85,6 +93,12 @@ fn shared_bytes(a: &[u8], b: &[u8]) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn decode_keys(block: &[u8], first: u64) -> Option<Vec<Entry>> {
+        let mut found = Vec::new();
+        entries_in(opened(block)?, first, &KeyRange::ALL, &mut found)?;
+        Some(found)
+    }
 
     proptest! {
         #[test]
@@ -99,6 +113,21 @@ mod tests {
                 found.extend(decode_keys(&encode_keys(&mut rest, 5), 5).unwrap());
             }
             prop_assert_eq!(found, entries);
+        }
+
+        #[test]
+        fn a_block_gives_the_entries_of_a_range_and_no_other(
+            keys in prop::collection::btree_set((prop::collection::vec(0_u8..4, 0..6), 0_u64..9), 1..200),
+            prefix in prop::collection::vec(0_u8..4, 0..4),
+        ) {
+            let entries: Vec<_> =
+                keys.iter().map(|(key, at)| Entry { key: ShortKey::new(key).unwrap(), at: *at }).collect();
+            let block = encode_keys(&mut entries.iter().copied().peekable(), 0);
+            let mut found = Vec::new();
+            entries_in(opened(&block).unwrap(), 0, &KeyRange::prefix(&prefix).unwrap(), &mut found).unwrap();
+            let wanted: Vec<_> =
+                entries.into_iter().filter(|entry| entry.key.as_slice().starts_with(&prefix)).collect();
+            prop_assert_eq!(found, wanted);
         }
 
         #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use spanvault_env::DiskFile;
 
-use super::block::{decode_keys, decode_slots, slot_block_bytes};
+use super::block::{decode_slots, entries_in, opened, slot_block_bytes};
 use super::recent::Recent;
 use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
 use crate::bytes::{Fields, len_u64};
@@ -166,11 +166,18 @@ impl Sidecar {
         Ok(SlotBlock { first: self.first + before, offset, count })
     }
 
+    /// Whether what is in memory tells that it has no key of the range.
+    pub(crate) fn rules_out(&self, range: &KeyRange) -> bool {
+        let filtered =
+            || self.guide.get().zip(range.probe).is_some_and(|(guide, probe)| !guide.filter.may_hold(&probe));
+        self.tables & range.tables == 0 || filtered()
+    }
+
     /// All entries in a range of keys, sorted.
     pub(crate) fn scan(&self, file: &dyn DiskFile, range: &KeyRange, recent: &Recent) -> Result<Vec<Entry>> {
         let mut found = Vec::new();
         for block in self.blocks(file, range)? {
-            found.extend_from_slice(range.of(&self.recent_block(file, block, recent)?));
+            self.search(file, block, recent, range, &mut found)?;
         }
         Ok(found)
     }
@@ -182,8 +189,10 @@ impl Sidecar {
         range: &KeyRange,
         recent: &Recent,
     ) -> Result<Option<Entry>> {
+        let mut found = Vec::new();
         for block in self.blocks(file, range)?.iter().rev() {
-            if let Some(last) = range.of(&self.recent_block(file, block, recent)?).last() {
+            self.search(file, block, recent, range, &mut found)?;
+            if let Some(last) = found.last() {
                 return Ok(Some(*last));
             }
         }
@@ -215,17 +224,25 @@ impl Sidecar {
             map.slots.extend(slots);
         }
         for block in &self.guide(file)?.blocks {
-            map.keys.extend(self.block(file, block)?);
+            let mut found = Vec::new();
+            let content = read_block(file, block)?;
+            entries_in(&content, self.first, &KeyRange::ALL, &mut found).ok_or(Unusable::Damaged)?;
+            map.keys.extend(found);
         }
         Ok(map)
     }
 
-    fn recent_block(&self, file: &dyn DiskFile, block: &Block, recent: &Recent) -> Result<Arc<[Entry]>> {
-        recent.keys.get((self.id, block.offset), || self.block(file, block))
-    }
-
-    fn block(&self, file: &dyn DiskFile, block: &Block) -> Result<Vec<Entry>> {
-        decode_keys(&read(file, block.offset, block.len)?, self.first).ok_or(Unusable::Damaged)
+    /// Appends what a block has of a range.
+    fn search(
+        &self,
+        file: &dyn DiskFile,
+        block: &Block,
+        recent: &Recent,
+        range: &KeyRange,
+        found: &mut Vec<Entry>,
+    ) -> Result<()> {
+        let content = recent.keys.get((self.id, block.offset), || read_block(file, block))?;
+        entries_in(&content, self.first, range, found).ok_or(Unusable::Damaged)
     }
 
     fn guide(&self, file: &dyn DiskFile) -> Result<&Guide> {
@@ -258,6 +275,12 @@ impl Sidecar {
         }
         (offset == self.filter_offset).then_some(Guide { filter, blocks })
     }
+}
+
+/// What is in a block of keys.
+fn read_block(file: &dyn DiskFile, block: &Block) -> Result<Vec<u8>> {
+    let bytes = read(file, block.offset, block.len)?;
+    Ok(opened(&bytes).ok_or(Unusable::Damaged)?.to_vec())
 }
 
 fn read(file: &dyn DiskFile, offset: u64, len: usize) -> Result<Vec<u8>> {

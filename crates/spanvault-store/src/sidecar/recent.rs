@@ -1,19 +1,20 @@
-//! The blocks of sidecars that were read last, decoded.
+//! The blocks of sidecars that were read lately.
 //!
-//! Look-ups come in order, so the next one mostly wants a block that one before it wanted. A block belongs to one
-//! sidecar as it was opened, and was whole when it was read; one that is written anew has another number.
+//! A block belongs to one sidecar as it was opened, and was whole when it was read; one that is written anew has
+//! another number.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
-use spanvault_env::sync::Mutex;
+use spanvault_env::sync::RwLock;
 
-use crate::segment::{Entry, Slot};
+use crate::segment::Slot;
 
-/// Blocks of keys that are kept: about 20 KiB each in memory.
-const KEY_BLOCKS_MAX: usize = 64;
-/// Blocks of slots that are kept: 4 KiB each in memory.
-const SLOT_BLOCKS_MAX: usize = 64;
+/// Blocks of keys that are kept: about 4 KiB each.
+const KEY_BLOCKS_MAX: usize = 2_048;
+/// Blocks of slots that are kept: 4 KiB each in memory, for half a million frames.
+const SLOT_BLOCKS_MAX: usize = 2_048;
 
 /// The number of a sidecar, and where in it a block begins.
 pub(super) type BlockId = (u64, u64);
@@ -21,7 +22,8 @@ pub(super) type BlockId = (u64, u64);
 /// What is kept of all sidecars of a store, a bounded number of blocks.
 #[derive(Debug)]
 pub(crate) struct Recent {
-    pub(super) keys: Shelf<Entry>,
+    /// Blocks of keys as they stand in the file, without their checksum.
+    pub(super) keys: Shelf<u8>,
     pub(super) slots: Shelf<Slot>,
 }
 
@@ -31,42 +33,49 @@ impl Default for Recent {
     }
 }
 
-/// Blocks of one kind, the one used last in front.
+/// Blocks of one kind. Once there are too many, those go that nobody has wanted since the last time.
 #[derive(Debug)]
 pub(super) struct Shelf<T> {
-    blocks: Mutex<VecDeque<(BlockId, Arc<[T]>)>>,
+    blocks: RwLock<BTreeMap<BlockId, Kept<T>>>,
     max: usize,
+}
+
+#[derive(Debug)]
+struct Kept<T> {
+    block: Arc<[T]>,
+    used: AtomicBool,
 }
 
 impl<T> Shelf<T> {
     const fn new(max: usize) -> Self {
-        Self { blocks: Mutex::new(VecDeque::new()), max }
+        Self { blocks: RwLock::new(BTreeMap::new()), max }
     }
 
-    /// The block, read by `read` if it is not at hand. The lock is not held meanwhile.
+    /// The block, read by `read` if it is not at hand. Nothing is locked meanwhile.
     pub(super) fn get<E>(
         &self,
         id: BlockId,
         read: impl FnOnce() -> Result<Vec<T>, E>,
     ) -> Result<Arc<[T]>, E> {
-        if let Some(block) = self.at_hand(&id) {
-            return Ok(block);
+        if let Some(kept) = self.blocks.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            kept.used.store(true, Ordering::Relaxed);
+            return Ok(Arc::clone(&kept.block));
         }
         let block: Arc<[T]> = read()?.into();
-        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        blocks.push_front((id, Arc::clone(&block)));
-        blocks.truncate(self.max);
-        Ok(block)
-    }
-
-    fn at_hand(&self, id: &BlockId) -> Option<Arc<[T]>> {
-        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = blocks.iter().position(|(kept, _block)| kept == id)?;
-        if at > 0 {
-            let found = blocks.remove(at)?;
-            blocks.push_front(found);
+        let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
+        if blocks.len() >= self.max {
+            blocks.retain(|_id, kept| kept.used.swap(false, Ordering::Relaxed));
         }
-        blocks.front().map(|(_id, block)| Arc::clone(block))
+        if blocks.len() >= self.max {
+            // All of them were wanted: every other one has to do.
+            let mut stays = false;
+            blocks.retain(|_id, _kept| {
+                stays = !stays;
+                stays
+            });
+        }
+        blocks.insert(id, Kept { block: Arc::clone(&block), used: AtomicBool::new(false) });
+        Ok(block)
     }
 }
 
@@ -75,14 +84,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_block_that_was_unused_for_longest_goes() {
+    fn a_block_that_nobody_wants_again_goes_before_one_that_somebody_does() {
         let shelf = Shelf::new(2);
         let read = |n: u64| shelf.get((1, n), || Ok::<_, ()>(vec![n])).unwrap();
         let is_kept = |n: u64| shelf.get((1, n), || Err(())).is_ok();
         assert_eq!((read(1)[0], read(2)[0]), (1, 2));
-        assert!(is_kept(1), "and is used last from here on");
+        assert!(is_kept(1), "and is wanted again");
         read(3);
         assert!(is_kept(1) && is_kept(3) && !is_kept(2));
+    }
+
+    #[test]
+    fn there_are_never_more_than_a_shelf_has_room_for() {
+        let shelf = Shelf::new(8);
+        for round in 0..4 {
+            for n in 0..100_u64 {
+                assert_eq!(shelf.get((round, n), || Ok::<_, ()>(vec![n])).unwrap()[0], n);
+                assert_eq!(shelf.get((round, n), || Err(())).map(|block| block[0]), Ok(n), "it is at hand");
+                assert!(shelf.blocks.read().unwrap().len() <= 8);
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::block::{encode_keys, encode_slots};
 use super::{FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
 use crate::bytes::{len_u64, put_varint};
 use crate::filter::Filter;
-use crate::segment::{SegmentHead, SegmentMap, table_bit};
+use crate::segment::{SegmentHead, SegmentMap};
 use crate::stamp::{CheckKey, Place};
 
 /// The bytes of the sidecar of a segment.
@@ -17,8 +17,8 @@ pub(crate) fn encode(map: &SegmentMap, head: &SegmentHead, key: &CheckKey) -> Ve
     let keys_offset = len_u64(out.len());
 
     let mut directory = Vec::new();
-    let mut entries = map.keys.iter().copied().peekable();
-    let mut tables = 0;
+    let keys = map.keys.sorted();
+    let mut entries = keys.iter().copied().peekable();
     while let Some(entry) = entries.peek() {
         let first_key = entry.key;
         let block = encode_keys(&mut entries, map.first);
@@ -27,11 +27,8 @@ pub(crate) fn encode(map: &SegmentMap, head: &SegmentHead, key: &CheckKey) -> Ve
         put_varint(&mut directory, len_u64(block.len()));
         out.extend_from_slice(&block);
     }
-    for entry in &map.keys {
-        tables |= entry.key.as_slice().first().map_or(0, |table| table_bit(*table));
-    }
 
-    let filter = Filter::of(map.keys.iter().map(|entry| entry.key.as_slice()));
+    let filter = Filter::of(keys.iter().map(|entry| entry.key.as_slice()));
     let filter_offset = len_u64(out.len());
     out.extend_from_slice(filter.as_bytes());
     let directory_offset = len_u64(out.len());
@@ -52,7 +49,7 @@ pub(crate) fn encode(map: &SegmentMap, head: &SegmentHead, key: &CheckKey) -> Ve
         len_u64(map.slots.len()),
         map.end,
         map.body_bytes,
-        tables,
+        map.keys.tables(),
         keys_offset,
         filter_offset,
         directory_offset,
