@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use spanvault_import::{Container, ImportError, Importer, Limits, Piece, by_name, detect, parse};
-use spanvault_types::SpanKind;
+use spanvault_types::{PartBody, SpanKind};
 
 fn collection() -> Option<PathBuf> {
     let root = std::env::var_os("SPANVAULT_TRANSCRIPTS").map_or_else(
@@ -92,4 +92,46 @@ fn check(name: &str, format: &str, bytes: &[u8]) -> usize {
     let back = pieces.iter().map(Piece::bytes).collect::<Vec<_>>().concat();
     assert!(back == bytes, "{name} comes back byte for byte");
     spans
+}
+
+/// Prints a line for every sample of a format that is read: its name, and how many calls, results, results that report
+/// an error, and compactions it holds. A second count over the raw files can be compared with them.
+#[test]
+#[ignore = "prints counts to compare with others: cargo test -p spanvault-import --test transcripts -- --ignored --nocapture"]
+fn every_part_of_a_sample_stands_inside_its_record() {
+    let Some(root) = collection() else {
+        eprintln!("skipped: no transcripts; set SPANVAULT_TRANSCRIPTS to a folder that holds manifest.jsonl");
+        return;
+    };
+    let manifest = std::fs::read_to_string(root.join("manifest.jsonl")).unwrap();
+    for line in manifest.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        let name = entry["file"].as_str().unwrap();
+        let bytes = std::fs::read(root.join(name)).unwrap();
+        let Ok(importer) = detect(&bytes) else { continue };
+        let (mut calls, mut results, mut errors, mut compactions) = (0, 0, 0, 0);
+        for piece in pieces(importer, &bytes).unwrap() {
+            let Piece::Span(record) = piece else { continue };
+            let ranges: Vec<_> = record.content.parts.iter().map(|part| part.range).collect();
+            for part in &record.content.parts {
+                match &part.body {
+                    PartBody::Call(_) => calls += 1,
+                    PartBody::Result(outcome) => {
+                        results += 1;
+                        let failed =
+                            outcome.is_error == Some(true) || outcome.exit_code.is_some_and(|code| code != 0);
+                        errors += usize::from(failed);
+                    }
+                    PartBody::Summary(_) | PartBody::Text(_) | PartBody::Thinking(_) => {}
+                }
+            }
+            compactions += usize::from(record.content.kind == SpanKind::CompactSummary);
+            assert!(
+                ranges.iter().all(|range| range.end <= record.bytes.len() as u64),
+                "{name} {}",
+                record.index
+            );
+        }
+        println!("{name} {calls} {results} {errors} {compactions}");
+    }
 }
