@@ -124,7 +124,7 @@ fn fill(dir: &Path, count: usize, is_compacted: bool) -> Outcome {
     let (keep_for, grace) = (TtlRule::For(Ttl::from_ms(1)?), Ttl::from_ms(1)?);
     let rule = NewRetention { keep_for: Some(keep_for), grace: Some(grace), ..NewRetention::default() };
     vault.set_retention(&rule, by())?;
-    vault.assume_audit(None, by())?;
+    vault.assume_audit(Some(Ttl::from_ms(1)?), by())?;
     Ok(vault.close()?)
 }
 

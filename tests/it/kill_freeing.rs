@@ -80,7 +80,7 @@ impl Given {
             self.originals.insert(*hash, vault.recover(*hash).unwrap());
         }
         drop(vault);
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             self.run(&["hold", "add", "--session", &format!("session-{n}")]);
             self.held.extend(hashes);
         }

@@ -269,10 +269,20 @@ impl Vault {
 
     /// All spans that have this original, the one in its own frame first.
     pub(crate) fn occurrences(&self, original: Position) -> Result<Vec<(Position, SpanRecorded)>> {
-        let mut found = Vec::new();
-        if let Event::SpanRecorded(span) = self.frame(original)?.event {
-            found.push((original, span));
-        }
+        let event = self.frame(original)?.event;
+        self.occurrences_beside(
+            original,
+            if let Event::SpanRecorded(span) = event { Some(span) } else { None },
+        )
+    }
+
+    /// As [`Vault::occurrences`], where the span in the original's own frame was read already.
+    pub(crate) fn occurrences_beside(
+        &self,
+        original: Position,
+        own: Option<SpanRecorded>,
+    ) -> Result<Vec<(Position, SpanRecorded)>> {
+        let mut found: Vec<_> = own.map(|span| (original, span)).into_iter().collect();
         for at in self.positions(&key::key(Table::Occurrence, &[original]))? {
             found.push((at, self.span_at(at)?));
         }

@@ -3,11 +3,15 @@
 //! Everything here is read from the log (I46). What cannot be read is an error, and callers treat an error as a
 //! reason to keep.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use spanvault_gate::{DemandView, LeaseView};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{
-    AssumptionSet, DemandDeclared, DemandRef, Event, EvidentialClass, Expiry, HoldPlaced, Horizon, Position,
-    RetentionSet, SpanRecorded, StoreTime, Ttl, TtlRule,
+    AssumptionSet, DemandDeclared, DemandRef, Event, EvidentialClass, Expiry, HoldPlaced, Horizon, Lease,
+    Position, RetentionSet, SpanRecorded, StoreTime, Ttl, TtlRule,
 };
 
 use crate::error::{Error, Result};
@@ -29,6 +33,7 @@ pub(crate) struct Keepers {
     pub(crate) policy: Position,
     pub(crate) demands: Vec<Standing<DemandDeclared>>,
     pub(crate) holds: Vec<Standing<HoldPlaced>>,
+    permits: Permits,
 }
 
 /// A declared demand or a placed hold.
@@ -190,10 +195,11 @@ impl Keepers {
         };
         let mut found = Vec::new();
         for given_by in vault.positions(&key::key(Table::Lease, &[original]))? {
-            let Event::Summarised(summary) = vault.frame(given_by)?.event else { continue };
-            for lease in summary.permit.leases.into_iter().filter(|lease| lease.original == original) {
+            for lease in
+                self.permits.leases(vault, given_by)?.iter().filter(|lease| lease.original == original)
+            {
                 if lease.demands.iter().any(|demand| in_force(given_by, demand)) {
-                    found.push(LeaseView { given_by, until: lease.until, demands: lease.demands });
+                    found.push(LeaseView { given_by, until: lease.until, demands: lease.demands.clone() });
                 }
             }
         }
@@ -245,6 +251,32 @@ fn expiry_of(from: StoreTime, ttl: TtlRule) -> Expiry {
     match ttl {
         TtlRule::For(ttl) => from.after(ttl),
         TtlRule::Forever => Expiry::Forever,
+    }
+}
+
+/// The leases of the permits that were looked at last: one permit gives them on many originals, and those follow each
+/// other.
+#[derive(Debug, Default)]
+struct Permits(RefCell<HashMap<Position, Rc<[Lease]>>>);
+
+impl Permits {
+    /// How many permits are remembered.
+    const KEPT_MAX: usize = 128;
+
+    /// The leases that the record at `given_by` gave.
+    fn leases(&self, vault: &Vault, given_by: Position) -> Result<Rc<[Lease]>> {
+        if let Some(leases) = self.0.borrow().get(&given_by) {
+            return Ok(Rc::clone(leases));
+        }
+        let event = vault.frame(given_by)?.event;
+        let leases: Rc<[Lease]> =
+            if let Event::Summarised(summary) = event { summary.permit.leases.into() } else { Rc::default() };
+        let mut kept = self.0.borrow_mut();
+        if kept.len() >= Self::KEPT_MAX {
+            kept.clear();
+        }
+        kept.insert(given_by, Rc::clone(&leases));
+        Ok(leases)
     }
 }
 

@@ -2,18 +2,18 @@
 //!
 //! A run surveys what is due, and then goes over it again in small steps under the writer lock: what is due is
 //! condemned; what has been condemned for a full grace is asked about again and removed, its tombstone durable before
-//! its bytes go; what is needed again is rescued. A dry run is the same survey and stops there. A run that meets
-//! anything that it cannot read removes nothing (I47).
+//! its bytes go; what is needed again is rescued. A dry run judges what the same survey finds as it comes, and keeps
+//! none of it. A run that meets anything that it cannot read removes nothing (I47).
 
 mod apply;
 mod judge;
 
 use std::collections::BTreeMap;
 
-use spanvault_gate::Decision;
+use spanvault_gate::{Decision, Stage};
 use spanvault_store::Whereabouts;
 use spanvault_types::key::{self, Table};
-use spanvault_types::{Event, Position, Reason, ReasonKind, StoreTime, WayOut};
+use spanvault_types::{Event, Position, Reason, ReasonKind, SpanRecorded, StoreTime, WayOut};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::keepers::Keepers;
@@ -106,17 +106,22 @@ impl Vault {
     /// to keep. What the disk says; what was done before the error is in the log.
     pub fn reclaim(&self, run: Run, told: &mut dyn FnMut(&ReclaimStep)) -> Result<ReclaimReport> {
         let mut report = ReclaimReport::default();
-        let due = self.survey()?;
         if run == Run::Dry {
             let mut judge = Judge::new(self, Keepers::load(self)?);
-            for original in due {
-                if let Some(judged) = judge.judge(original)? {
+            self.survey(&mut |original, occurrences| {
+                if let Some(judged) = judge.judge(original, &occurrences)? {
                     told(&judged.step());
                     report.add(&judged);
                 }
-            }
+                Ok(())
+            })?;
             return Ok(report);
         }
+        let mut due = Vec::new();
+        self.survey(&mut |original, _occurrences| {
+            due.push(original);
+            Ok(())
+        })?;
         self.note_suspicion()?;
         apply::apply(self, &due, told, &mut report)?;
         tracing::info!(
@@ -131,14 +136,17 @@ impl Vault {
         Ok(report)
     }
 
-    /// The originals whose retention has ended or that are condemned, and whose bytes are there, oldest first.
+    /// Gives the originals whose retention has ended or that are condemned, and whose bytes are there, oldest first,
+    /// each with its spans.
     ///
-    /// Being listed is no permission: see [`spanvault_gate::decide_removal`].
-    fn survey(&self) -> Result<Vec<Position>> {
+    /// Being given is no permission: see [`spanvault_gate::decide_removal`].
+    fn survey(
+        &self,
+        found: &mut dyn FnMut(Position, Vec<(Position, SpanRecorded)>) -> Result<()>,
+    ) -> Result<()> {
         let keepers = Keepers::load(self)?;
-        let mut found = Vec::new();
         if !keepers.gives_expiry() {
-            return Ok(found);
+            return Ok(());
         }
         let now = self.now();
         for frame in self.store.frames(Position::ZERO.next()) {
@@ -146,41 +154,42 @@ impl Vault {
                 Error::from(error)
                     .with_hint("nothing was removed: a record that cannot be read may be a reason to keep")
             })?;
-            let Event::SpanRecorded(span) = &frame.event else { continue };
+            let Event::SpanRecorded(span) = frame.event else { continue };
             if span.original != frame.at {
                 continue;
             }
-            let is_wanted = match self.store.whereabouts(frame.at) {
+            let is_past = |at: &Position, span: &SpanRecorded| keepers.retention_of(*at, span).is_past(now);
+            let is_condemned = match self.store.whereabouts(frame.at) {
                 // A rule that was set since may keep it longer: then it is rescued, and its grace begins anew.
                 Whereabouts::Condemned { .. } => true,
-                Whereabouts::Hot | Whereabouts::Cold { .. } => {
-                    keepers.retention_of(frame.at, span).is_past(now)
-                        && self.is_due(&keepers, frame.at, now)?
-                }
-                Whereabouts::Reclaimed { .. }
+                Whereabouts::Hot | Whereabouts::Cold { .. } if is_past(&frame.at, &span) => false,
+                Whereabouts::Hot
+                | Whereabouts::Cold { .. }
+                | Whereabouts::Reclaimed { .. }
                 | Whereabouts::Corrupt
                 | Whereabouts::Missing
-                | Whereabouts::Nothing => false,
+                | Whereabouts::Nothing => continue,
             };
-            if is_wanted {
-                found.push(frame.at);
+            let occurrences = self.occurrences_beside(frame.at, Some(span))?;
+            if is_condemned || occurrences.iter().all(|(at, span)| is_past(at, span)) {
+                found(frame.at, occurrences)?;
             }
         }
-        Ok(found)
-    }
-
-    /// Whether the retention of every span of an original has ended.
-    fn is_due(&self, keepers: &Keepers, original: Position, now: StoreTime) -> Result<bool> {
-        let occurrences = self.occurrences(original)?;
-        Ok(occurrences.iter().all(|(at, span)| keepers.retention_of(*at, span).is_past(now)))
+        Ok(())
     }
 
     /// How far the removal of an original has come, as the log tells it.
-    pub(crate) fn stage(&self, original: Position) -> Result<spanvault_gate::Stage> {
-        use spanvault_gate::Stage;
-        let Some(last) = self.positions(&key::key(Table::Fate, &[original]))?.last().copied() else {
-            return Ok(Stage::Kept);
-        };
+    pub(crate) fn stage(&self, original: Position) -> Result<Stage> {
+        self.last_fate(original)?.map_or(Ok(Stage::Kept), |last| self.stage_after(last, original))
+    }
+
+    /// The last record that condemned, rescued or reclaimed an original.
+    fn last_fate(&self, original: Position) -> Result<Option<Position>> {
+        Ok(self.store.scan_last(&key::key(Table::Fate, &[original]))?.map(|(_key, at)| at))
+    }
+
+    /// How far the removal of an original has come with the record at `last`.
+    fn stage_after(&self, last: Position, original: Position) -> Result<Stage> {
         let event = self.frame(last)?.event;
         if let Event::Condemned(condemned) = event {
             return Ok(Stage::Condemned { since: condemned.at });
