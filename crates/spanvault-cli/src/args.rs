@@ -76,6 +76,7 @@ pub(crate) enum Command {
     Stats(commands::stats::StatsArgs),
     Capacity(commands::capacity::CapacityArgs),
     Health(commands::health::HealthArgs),
+    Registry(commands::registry::RegistryArgs),
     ConfirmClock(commands::confirm_clock::ConfirmClockArgs),
     Refusals(commands::refusals::RefusalsArgs),
     Log(commands::log::LogArgs),

@@ -12,7 +12,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Look", &["sessions", "spans", "show", "recover", "restore", "expand", "why"]),
     ("Ask", &["ask", "audit", "replay", "check", "executed"]),
     ("Keep and let go", &["demand", "hold", "retention", "policy", "tier", "reclaim"]),
-    ("Account", &["refusals", "capacity", "stats", "health", "log"]),
+    ("Account", &["refusals", "capacity", "stats", "health", "registry", "log"]),
     ("Look after", &["verify", "rebuild", "confirm-clock"]),
     ("This program", &["completions", "man", "help"]),
 ];

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use spanvault_types::{Call, EvidentialClass, Outcome, PartBody, SpanContent, SpanKind};
 
-use crate::{At, CallEffect, Effect, PairedCall, effect_of};
+use crate::{At, CallEffect, Effect, PairedCall, Registry, effect_of};
 
 /// The class of a call and of its result. An opaque call is side-effecting unless it is a known check.
 pub fn class_of_call(effect: &CallEffect) -> EvidentialClass {
@@ -19,7 +19,7 @@ pub fn class_of_call(effect: &CallEffect) -> EvidentialClass {
 ///
 /// A result has the class of its call. One whose call is not in the record is read by the tool that it names,
 /// and is side-effecting where it names none. What could not be read at all is side-effecting.
-pub fn classes(spans: &[&SpanContent], calls: &[PairedCall]) -> Vec<EvidentialClass> {
+pub fn classes(spans: &[&SpanContent], calls: &[PairedCall], registry: &Registry) -> Vec<EvidentialClass> {
     let mut known = HashMap::with_capacity(calls.len() * 2);
     for paired in calls {
         let class = class_of_call(&paired.effect);
@@ -46,11 +46,12 @@ pub fn classes(spans: &[&SpanContent], calls: &[PairedCall]) -> Vec<EvidentialCl
                 }
                 PartBody::Call(call) => {
                     let class = known.get(&At { span, part });
-                    class.copied().unwrap_or_else(|| class_of_call(&effect_of(call)))
+                    class.copied().unwrap_or_else(|| class_of_call(&effect_of(call, registry)))
                 }
-                PartBody::Result(outcome) => {
-                    known.get(&At { span, part }).copied().unwrap_or_else(|| class_of_orphan(outcome))
-                }
+                PartBody::Result(outcome) => known
+                    .get(&At { span, part })
+                    .copied()
+                    .unwrap_or_else(|| class_of_orphan(outcome, registry)),
             })
             .max()
             .unwrap_or(EvidentialClass::Narrative),
@@ -59,10 +60,10 @@ pub fn classes(spans: &[&SpanContent], calls: &[PairedCall]) -> Vec<EvidentialCl
 }
 
 /// The class of a result whose call is not in the record.
-fn class_of_orphan(outcome: &Outcome) -> EvidentialClass {
+fn class_of_orphan(outcome: &Outcome, registry: &Registry) -> EvidentialClass {
     let Some(tool) = &outcome.tool else { return EvidentialClass::SideEffecting };
     let call = Call { id: None, tool: tool.clone(), args: serde_json::Value::Null };
-    class_of_call(&effect_of(&call))
+    class_of_call(&effect_of(&call, registry))
 }
 
 /// Whether a message is one JSON object or array: a ledger that a program wrote, not words.

@@ -15,6 +15,7 @@ use serde_json::Value;
 use spanvault_types::Call;
 
 use registry::{Deed, Tool};
+pub use registry::{Lowered, Registry, RegistryError};
 use tally::Tally;
 
 /// What a call does, as far as its words show.
@@ -60,17 +61,17 @@ pub struct CallEffect {
     pub is_check: bool,
 }
 
-/// What `call` does to the world.
-pub fn effect_of(call: &Call) -> CallEffect {
-    match registry::tool(&call.tool) {
+/// What `call` does to the world, as `registry` knows its tool.
+pub fn effect_of(call: &Call, registry: &Registry) -> CallEffect {
+    match registry.tool(&call.tool) {
         Some(tool) => effect_of_tool(call, tool.reading(&call.args)),
         None => verbs::effect_of_unknown(&call.tool, &call.args),
     }
 }
 
 /// Whether the result of a call is content of the world, so that the words in it are no verdict on the call.
-pub(crate) fn returns_content(call: &Call) -> bool {
-    registry::tool(&call.tool).is_some_and(|tool| tool.reading(&call.args).content)
+pub(crate) fn returns_content(call: &Call, registry: &Registry) -> bool {
+    registry.tool(&call.tool).is_some_and(|tool| tool.reading(&call.args).content)
 }
 
 fn effect_of_tool(call: &Call, tool: &Tool) -> CallEffect {

@@ -14,7 +14,7 @@ pub(crate) use empty::null_words;
 pub(crate) use status::exit_code_in;
 pub use status::exit_code_of;
 
-use crate::effect::returns_content;
+use crate::effect::{Registry, returns_content};
 
 /// What became of a call, as its result reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,8 +47,8 @@ pub struct FateReading {
     pub executed: bool,
 }
 
-/// What became of `call`.
-pub fn fate_of(call: &Call, outcome: Option<&Outcome>) -> FateReading {
+/// What became of `call`, whose tool `registry` may know.
+pub fn fate_of(call: &Call, outcome: Option<&Outcome>, registry: &Registry) -> FateReading {
     let Some(outcome) = outcome else { return FateReading { fate: Fate::Unknown, executed: true } };
     if outcome.executed == Some(false) || never_ran(outcome) {
         return FateReading { fate: Fate::Failed, executed: false };
@@ -56,7 +56,7 @@ pub fn fate_of(call: &Call, outcome: Option<&Outcome>) -> FateReading {
     let failed = outcome.is_error == Some(true)
         || exit_code_of(outcome).is_some_and(|code| code != 0)
         || outcome.text.trim_start().starts_with("<tool_use_error>")
-        || (outcome.is_error.is_none() && !returns_content(call) && reports_failure(&outcome.text))
+        || (outcome.is_error.is_none() && !returns_content(call, registry) && reports_failure(&outcome.text))
         || (outcome.is_error.is_none() && refuses_an_edit(&outcome.text));
     FateReading { fate: if failed { Fate::Failed } else { Fate::Succeeded }, executed: true }
 }

@@ -30,7 +30,7 @@ pub use atom::{Atom, AtomKind, atoms, atoms_of_text, holds_detail};
 pub use checkpoint::{Checkpoint, checkpoint};
 pub use class::{as_read_by_gate, class_of_call, classes};
 pub use digest::{DIGEST_LINES_MAX, DIGEST_TOKENS_MAX, Digest, DigestInput, DigestTooLong, digest};
-pub use effect::{CallEffect, Effect, effect_of};
+pub use effect::{CallEffect, Effect, Lowered, Registry, RegistryError, effect_of};
 pub use fate::{Fate, FateReading, exit_code_of, fate_of, is_empty_result};
 pub use liveness::{CarriedMark, LiveMark, live};
 pub use negative::{Negative, NegativeKind};

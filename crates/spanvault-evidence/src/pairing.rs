@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use spanvault_types::{Call, Outcome, PartBody, SpanContent};
 
-use crate::{CallEffect, FateReading, effect_of, fate_of};
+use crate::{CallEffect, FateReading, Registry, effect_of, fate_of};
 
 /// A part of a span of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,8 +32,8 @@ pub struct PairedCall {
     pub fate: FateReading,
 }
 
-/// Pairs the calls of one record with their results, in source order of the calls.
-pub fn pair(spans: &[&SpanContent]) -> Vec<PairedCall> {
+/// Pairs the calls of one record with their results, in source order of the calls; `registry` knows the tools.
+pub fn pair(spans: &[&SpanContent], registry: &Registry) -> Vec<PairedCall> {
     let mut calls = Vec::new();
     let mut results = Vec::new();
     for (span, content) in spans.iter().enumerate() {
@@ -54,8 +54,8 @@ pub fn pair(spans: &[&SpanContent]) -> Vec<PairedCall> {
             PairedCall {
                 call: at,
                 result: result.map(|(at, _)| *at),
-                effect: effect_of(call),
-                fate: fate_of(call, result.map(|(_, outcome)| *outcome)),
+                effect: effect_of(call, registry),
+                fate: fate_of(call, result.map(|(_, outcome)| *outcome), registry),
             }
         })
         .collect()

@@ -5,7 +5,9 @@ mod reader;
 
 use spanvault_types::{EvidentialClass, SpanContent};
 
-use crate::{Negative, Obligation, PairedCall, as_read_by_gate, classes, holds_detail, pair, tokens_of_span};
+use crate::{
+    Negative, Obligation, PairedCall, Registry, as_read_by_gate, classes, holds_detail, pair, tokens_of_span,
+};
 use reader::Reader;
 
 /// A span as its importer read it, and its bytes.
@@ -45,11 +47,11 @@ pub struct SpanReading {
     pub tokens: u64,
 }
 
-/// Reads the spans of one session, in order.
-pub fn read_session(spans: &[SpanText<'_>]) -> SessionReading {
+/// Reads the spans of one session, in order; `registry` knows the tools.
+pub fn read_session(spans: &[SpanText<'_>], registry: &Registry) -> SessionReading {
     let contents: Vec<_> = spans.iter().map(|span| span.content).collect();
-    let calls = pair(&contents);
-    let classes = classes(&contents, &calls);
+    let calls = pair(&contents, registry);
+    let classes = classes(&contents, &calls, registry);
     let mut reader = Reader::new(spans, &calls);
     for at in 0..spans.len() {
         reader.span(at);

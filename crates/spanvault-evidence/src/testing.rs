@@ -5,7 +5,7 @@ use spanvault_types::{
     ByteRange, Call, Encoding, Outcome, Part, PartBody, Position, Role, SpanContent, SpanKind,
 };
 
-use crate::{Atom, SessionReading, SpanText, atoms, read_session};
+use crate::{Atom, Registry, SessionReading, SpanText, atoms, read_session};
 
 /// A session under construction.
 #[derive(Debug, Default)]
@@ -124,7 +124,7 @@ impl Session {
     }
 
     pub(crate) fn read(&self) -> SessionReading {
-        read_session(&self.texts())
+        read_session(&self.texts(), Registry::built_in())
     }
 
     pub(crate) fn len(&self) -> usize {

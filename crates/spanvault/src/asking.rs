@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use spanvault_evidence::Registry;
 use spanvault_store::Whereabouts;
 use spanvault_types::{ContentHash, Event, Position, SpanKind, SpanRecorded};
 
@@ -199,6 +200,10 @@ impl<'v> VaultOriginals<'v> {
 
 impl Originals for VaultOriginals<'_> {
     type Error = Error;
+
+    fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.vault.registry)
+    }
 
     fn session(&self, name: &str) -> Result<Arc<str>> {
         let at = self.vault.find_session(name)?;

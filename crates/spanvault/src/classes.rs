@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use spanvault_evidence::{class_of_call, classes, pair};
+use spanvault_evidence::{Registry, class_of_call, classes, pair};
 use spanvault_types::{EvidentialClass, PartBody, SpanContent};
 
 /// Remembers the class of calls whose result has not come yet, per session.
@@ -18,6 +18,7 @@ impl ClassStreams {
     pub(crate) fn classify<'a>(
         &mut self,
         items: impl Iterator<Item = Option<(&'a str, &'a SpanContent)>>,
+        registry: &Registry,
     ) -> Vec<EvidentialClass> {
         let items: Vec<_> = items.collect();
         let mut by_session: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -35,7 +36,7 @@ impl ClassStreams {
                 .filter_map(|at| items.get(*at).copied().flatten())
                 .map(|(_name, c)| c)
                 .collect();
-            for (at, class) in members.iter().zip(self.of_session(session, &contents)) {
+            for (at, class) in members.iter().zip(self.of_session(session, &contents, registry)) {
                 if let Some(slot) = found.get_mut(*at) {
                     *slot = class;
                 }
@@ -44,9 +45,14 @@ impl ClassStreams {
         found
     }
 
-    fn of_session(&mut self, session: &str, contents: &[&SpanContent]) -> Vec<EvidentialClass> {
-        let calls = pair(contents);
-        let mut found = classes(contents, &calls);
+    fn of_session(
+        &mut self,
+        session: &str,
+        contents: &[&SpanContent],
+        registry: &Registry,
+    ) -> Vec<EvidentialClass> {
+        let calls = pair(contents, registry);
+        let mut found = classes(contents, &calls, registry);
         let answered: std::collections::HashSet<_> = calls.iter().filter_map(|call| call.result).collect();
         for (span, content) in contents.iter().enumerate() {
             for (part, body) in content.parts.iter().map(|part| &part.body).enumerate() {

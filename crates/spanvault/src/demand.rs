@@ -273,7 +273,7 @@ impl Vault {
             .filter(|row| matches!(row.sight, crate::view::Sight::Unseen(_)))
             .map(|row| row.at)
             .collect();
-        for paired in spanvault_evidence::pair(&texts) {
+        for paired in spanvault_evidence::pair(&texts, &self.registry) {
             let body = texts.get(paired.call.span).and_then(|text| text.parts.get(paired.call.part));
             let Some(spanvault_types::PartBody::Call(call)) = body.map(|part| &part.body) else { continue };
             let is_in = match scope {

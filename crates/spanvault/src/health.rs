@@ -1,6 +1,7 @@
 //! How a vault is: what an operator has to know before trusting it (I88).
 
 use spanvault_env::ClockState;
+use spanvault_evidence::Lowered;
 use spanvault_store::{Damage, Whereabouts};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{Event, Position, StoreTime};
@@ -38,6 +39,8 @@ pub struct Health {
     pub damage: Vec<Damage>,
     /// Overrides in the log: clock confirmations, releases and withdrawals.
     pub overrides: u64,
+    /// Tools that read as doing less than their names are known to do, because the vault's registry says so.
+    pub lowered_tools: Vec<Lowered>,
 }
 
 impl Health {
@@ -79,6 +82,7 @@ impl Vault {
             expired,
             damage: self.store.damage(),
             overrides,
+            lowered_tools: self.registry.lowered().to_vec(),
         })
     }
 

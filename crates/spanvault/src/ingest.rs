@@ -223,7 +223,7 @@ impl<'v> Run<'v> {
         }
         let pending = std::mem::take(&mut self.pending);
         self.pending_bytes = 0;
-        let classes = self.classes.classify(pending.iter().map(Pending::in_session));
+        let classes = self.classes.classify(pending.iter().map(Pending::in_session), &self.vault.registry);
         let mut recorder = Recorder::start(self.vault)?;
         let source = self.ensure_source(&mut recorder);
         let mut runs = Runs::default();

@@ -38,6 +38,7 @@ mod recipe;
 mod reclaim;
 mod recorder;
 mod recover;
+mod registry;
 mod scoped;
 mod session;
 mod session_list;
@@ -72,6 +73,7 @@ pub use options::{IndexKind, Options};
 pub use policy::{NewRetention, Policy};
 pub use provenance::{CitedOriginal, Expansion, Omission, Why};
 pub use reclaim::{Act, ReclaimReport, ReclaimStep, Run};
+pub use registry::{RegistryInfo, read_registry};
 pub use session::Session;
 pub use session_list::SessionInfo;
 pub use show::Shown;
@@ -84,7 +86,7 @@ pub use vault::Vault;
 #[doc = include_str!("../../../docs/guides/embedding.md")]
 pub struct EmbeddingGuide;
 
-pub use spanvault_evidence::AtomKind;
+pub use spanvault_evidence::{AtomKind, Lowered};
 pub use spanvault_import::is_generic;
 pub use spanvault_store::{Damage, Fault, LostTail, OpenReport, Progress, VerifyDepth, VerifyReport};
 pub use spanvault_types as types;

@@ -1,5 +1,7 @@
 //! How a vault is opened. Every default is the safe one.
 
+use std::path::PathBuf;
+
 use spanvault_env::Env;
 use spanvault_gate::Reach;
 use spanvault_import::Limits;
@@ -24,6 +26,8 @@ pub struct Options {
     pub extend_budget: TtlRule,
     /// Where the derived index is kept.
     pub index: IndexKind,
+    /// The file that says what further tools do; `registry.json` in the vault's directory where `None`.
+    pub registry: Option<PathBuf>,
 }
 
 /// Where the derived index of a vault for writing is kept.
@@ -46,6 +50,7 @@ impl Default for Options {
             reach: Reach::LOCAL,
             extend_budget: TtlRule::For(Ttl::days(365)),
             index: IndexKind::Sled,
+            registry: None,
         }
     }
 }

@@ -25,7 +25,7 @@ const DIR: &str = "postings";
 
 /// The runs of a vault that count.
 pub(crate) fn open(vault: &Vault) -> Runs {
-    let log = RunsLog { reader: reader(), chain_at: |at| chain_at(vault, at) };
+    let log = RunsLog { reader: reader(vault), chain_at: |at| chain_at(vault, at) };
     Runs::open(&*vault.options.env.disk, &vault.dir.join(DIR), &log)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn rebuild(vault: &Vault) -> Result<()> {
 fn grow(vault: &Vault, runs: &mut Runs) -> bool {
     let Some(stretch) = build::read(vault, runs.next()) else { return false };
     let disk = &*vault.options.env.disk;
-    match runs.push(disk, stretch.draft, stretch.last, stretch.chain, reader()) {
+    match runs.push(disk, stretch.draft, stretch.last, stretch.chain, reader(vault)) {
         Ok(()) => true,
         Err(error) => {
             tracing::warn!(%error, "go on without further postings");
@@ -96,10 +96,11 @@ fn are_kept(vault: &Vault) -> bool {
     vault.options.index == IndexKind::Sled
 }
 
-/// Which program reads, and how. Another one may find other terms in the same bytes.
-fn reader() -> [u8; 32] {
+/// Which program reads, and with which registry of tools. Another one may find other terms in the same bytes.
+fn reader(vault: &Vault) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
-    for part in [TERMS, spanvault_evidence::SOURCE_DIGEST, spanvault_import::SOURCE_DIGEST] {
+    let sources = [spanvault_evidence::SOURCE_DIGEST, spanvault_import::SOURCE_DIGEST];
+    for part in [TERMS, vault.registry.text()].into_iter().chain(sources) {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }

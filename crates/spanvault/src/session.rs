@@ -68,7 +68,8 @@ impl<'v> Session<'v> {
         let contents = drafts.iter().map(|draft| parse(&draft.bytes)).collect::<Result<Vec<_>>>()?;
         let hashes: Vec<ContentHash> = drafts.iter().map(|draft| ContentHash::of(&draft.bytes)).collect();
         let mut classes = ClassStreams::default();
-        let classes = classes.classify(contents.iter().map(|content| Some(("", content))));
+        let classes =
+            classes.classify(contents.iter().map(|content| Some(("", content))), &self.vault.registry);
         let mut recorder = Recorder::start(self.vault)?;
         let first = self.vault.span_count(self.at)?;
         let mut receipts = Vec::with_capacity(drafts.len());

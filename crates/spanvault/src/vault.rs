@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use spanvault_env::sync::Mutex;
+use spanvault_evidence::Registry;
 use spanvault_store::{Access, OpenReport, Original, Store, StoreOptions};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{ContentHash, Event, Position, SessionOpened, StoreTime};
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::{self, IndexKeeper};
 use crate::options::Options;
 use crate::postings;
+use crate::registry;
 use crate::session::Session;
 
 /// A span store with its provenance, opened.
@@ -41,6 +43,8 @@ pub struct Vault {
     pub(crate) ingesting: Mutex<()>,
     /// The first position that is not posted, if that is known; held by whoever extends the postings.
     pub(crate) posted: Mutex<Option<Position>>,
+    /// What is known of tools.
+    pub(crate) registry: Arc<Registry>,
     report: OpenReport,
 }
 
@@ -99,8 +103,10 @@ impl Vault {
         let (segment_bytes, reserve_bytes) = (options.segment_bytes, options.reserve_bytes);
         let store_options = StoreOptions { segment_bytes, reserve_bytes, ..StoreOptions::default() };
         let (store, report) = Store::open(options.env.clone(), dir, access, store_options)?;
+        let registry = Arc::new(registry::load(&options, dir)?);
         Ok(Self {
             store: Arc::new(store),
+            registry,
             options,
             dir: dir.to_owned(),
             index: IndexKeeper::default(),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use spanvault_evidence::{SessionReading, SpanText, read_session};
+use spanvault_evidence::{Registry, SessionReading, SpanText, read_session};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{Checkpointed, Position, Role, SpanContent, SpanKind, SpanRecorded, Summarised};
 
@@ -21,6 +21,8 @@ pub(crate) struct SessionView {
     pub(crate) summaries: Vec<SummaryRow>,
     /// Its checkpoints, oldest first.
     pub(crate) checkpoints: Vec<(Position, Checkpointed)>,
+    /// What the vault knows of tools.
+    pub(crate) registry: Arc<Registry>,
 }
 
 /// One span of a view.
@@ -83,7 +85,8 @@ impl Vault {
             .into_iter()
             .map(|at| Ok((at, self.checkpoint_at(at)?)))
             .collect::<Result<_>>()?;
-        Ok(SessionView { session, revision, rows, summaries, checkpoints })
+        let registry = Arc::clone(&self.registry);
+        Ok(SessionView { session, revision, rows, summaries, checkpoints, registry })
     }
 
     fn summary_rows(&self, session: Position) -> Result<Vec<SummaryRow>> {
@@ -191,7 +194,7 @@ impl SessionView {
     /// Reads the evidence of the whole session. Index n of the reading is row n.
     pub(crate) fn read(&self) -> SessionReading {
         let texts = self.texts();
-        read_session(&texts.iter().map(OwnedText::as_text).collect::<Vec<_>>())
+        read_session(&texts.iter().map(OwnedText::as_text).collect::<Vec<_>>(), &self.registry)
     }
 
     /// The content of every row; of those that cannot be seen, an empty one of the recorded kind.

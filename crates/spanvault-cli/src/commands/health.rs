@@ -7,6 +7,7 @@ use serde::Serialize;
 use spanvault::Health;
 use spanvault_env::ClockState;
 
+use super::registry::LoweredResponse;
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::output::{Page, Response, Tone, bytes, count, joined, to_the_second};
@@ -46,6 +47,7 @@ struct HealthResponse {
     expired: u64,
     damage: u64,
     overrides: u64,
+    lowered_tools: Vec<LoweredResponse>,
 }
 
 impl From<Health> for HealthResponse {
@@ -70,6 +72,7 @@ impl From<Health> for HealthResponse {
             expired: health.expired,
             damage: health.damage.len() as u64,
             overrides: health.overrides,
+            lowered_tools: health.lowered_tools.into_iter().map(Into::into).collect(),
         }
     }
 }
@@ -115,6 +118,10 @@ impl Response for HealthResponse {
         if let Some(gap) = self.index_gap {
             page.field("  index", format_args!("{} positions behind the log", count(gap)))?;
         }
-        page.field("  overrides", count(self.overrides))
+        page.field("  overrides", count(self.overrides))?;
+        for lowered in &self.lowered_tools {
+            page.field("  lowered", lowered.in_words())?;
+        }
+        Ok(())
     }
 }

@@ -22,6 +22,7 @@ pub(crate) mod rebuild;
 pub(crate) mod reclaim;
 pub(crate) mod recover;
 pub(crate) mod refusals;
+pub(crate) mod registry;
 pub(crate) mod replay;
 pub(crate) mod restore;
 pub(crate) mod retention;
@@ -65,6 +66,7 @@ pub(crate) fn run(command: &Command, cx: &mut Context) -> Result<Exit, Failure> 
         Command::Stats(args) => stats::run(args, cx),
         Command::Capacity(args) => capacity::run(args, cx),
         Command::Health(args) => health::run(args, cx),
+        Command::Registry(args) => registry::run(args, cx),
         Command::ConfirmClock(args) => confirm_clock::run(args, cx),
         Command::Refusals(args) => refusals::run(args, cx),
         Command::Log(args) => log::run(args, cx),

@@ -27,7 +27,8 @@ fn result(id: &str, tool: Option<&str>) -> PartBody {
 
 fn read(spans: &[SpanContent]) -> Vec<EvidentialClass> {
     let spans: Vec<&SpanContent> = spans.iter().collect();
-    classes(&spans, &pair(&spans))
+    let registry = Registry::built_in();
+    classes(&spans, &pair(&spans, registry), registry)
 }
 
 use EvidentialClass::{Narrative, SideEffecting, Structured};

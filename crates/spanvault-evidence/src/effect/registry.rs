@@ -1,10 +1,15 @@
-//! The tools of known runtimes, as data.
+//! The tools of known runtimes, as data, and what a file of one's own adds to them.
+
+mod extend;
+mod file;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::Value;
+
+pub use extend::{Lowered, RegistryError};
 
 /// What a tool does, or which reader knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -22,8 +27,24 @@ pub(super) enum Deed {
     Patch,
 }
 
+impl Deed {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Mutates => "mutates",
+            Self::External => "external",
+            Self::Opaque => "opaque",
+            Self::Internal => "internal",
+            Self::Shell => "shell",
+            Self::Python => "python",
+            Self::Sql => "sql",
+            Self::Patch => "patch",
+        }
+    }
+}
+
 /// One entry of the registry.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tool {
     pub(super) effect: Deed,
@@ -41,6 +62,8 @@ pub(super) struct Tool {
     /// By argument and value: the entry to read instead.
     #[serde(default)]
     when: HashMap<String, HashMap<String, Tool>>,
+    /// Why it may be read as doing less than the name is known to do. In files of one's own only.
+    lowers: Option<String>,
 }
 
 impl Tool {
@@ -74,8 +97,50 @@ static TOOLS: LazyLock<HashMap<String, Tool>> = LazyLock::new(|| {
     file.runtimes.into_iter().flat_map(|runtime| runtime.tools).collect()
 });
 
-/// The entry of a tool, by its name or, behind `mcp__server__`, by its name on its server.
-pub(super) fn tool(name: &str) -> Option<&'static Tool> {
+/// What the tools of runtimes do: those that are known, and those that a file adds.
+///
+/// Whatever it does not know is read by the verbs in its name, and is opaque where that says nothing.
+#[derive(Debug, Default)]
+pub struct Registry {
+    added: HashMap<String, Tool>,
+    lowered: Vec<Lowered>,
+    text: Option<String>,
+}
+
+static BUILT_IN: LazyLock<Registry> = LazyLock::new(Registry::default);
+
+impl Registry {
+    /// The one that is part of the program.
+    pub fn built_in() -> &'static Self {
+        &BUILT_IN
+    }
+
+    /// The tools that read as doing less than their names are known to do, because a file says so.
+    pub fn lowered(&self) -> &[Lowered] {
+        &self.lowered
+    }
+
+    /// The names that a file added, sorted, each with what it does.
+    pub fn added(&self) -> Vec<(&str, &'static str)> {
+        let mut added: Vec<_> =
+            self.added.iter().map(|(name, tool)| (name.as_str(), tool.effect.as_str())).collect();
+        added.sort_unstable();
+        added
+    }
+
+    /// What tells it from another one: the text of the file; empty where there is none.
+    pub fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// The entry of a tool, by its name or, behind `mcp__server__`, by its name on its server.
+    pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
+        let own = own_name(name);
+        self.added.get(name).or_else(|| self.added.get(own)).or_else(|| built_in(name))
+    }
+}
+
+fn built_in(name: &str) -> Option<&'static Tool> {
     TOOLS.get(name).or_else(|| TOOLS.get(own_name(name)))
 }
 
@@ -85,14 +150,4 @@ pub(super) fn own_name(name: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_registry_reads_and_names_every_tool_once() {
-        let file: File = serde_json::from_str(include_str!("registry/tools.json")).unwrap();
-        let names: usize = file.runtimes.iter().map(|runtime| runtime.tools.len()).sum();
-        assert_eq!(names, TOOLS.len());
-        assert!(TOOLS.values().all(|tool| tool.effect != Deed::Mutates || !tool.writes.is_empty()));
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@ use spanvault_types::Call;
 use super::*;
 
 fn read(tool: &str, args: Value) -> CallEffect {
-    effect_of(&Call { id: None, tool: tool.into(), args })
+    effect_of(&Call { id: None, tool: tool.into(), args }, Registry::built_in())
 }
 
 fn effect(tool: &str) -> Effect {

@@ -155,6 +155,12 @@ pub(super) fn is_change(word: &str) -> bool {
     CHANGES.contains(&word)
 }
 
+/// Whether the name of a tool says that it changes files.
+pub(super) fn changes_files(tool: &str) -> bool {
+    let words = words_of(own_name(tool));
+    words.iter().find(|word| is_change(word)).is_some_and(|verb| FILE_CHANGES.contains(&verb.as_str()))
+}
+
 /// What `run_…` runs when it only checks.
 const CHECKS: &[&str] = &["test", "tests", "lint", "linter", "build", "checks"];
 

@@ -3,6 +3,10 @@ use spanvault_types::{Call, Outcome};
 
 use super::*;
 
+fn read_fate(call: &Call, outcome: Option<&Outcome>) -> FateReading {
+    fate_of(call, outcome, Registry::built_in())
+}
+
 fn call(tool: &str) -> Call {
     Call { id: None, tool: tool.into(), args: json!({}) }
 }
@@ -12,13 +16,13 @@ fn outcome(text: &str) -> Outcome {
 }
 
 fn fate(tool: &str, text: &str) -> (Fate, bool) {
-    let reading = fate_of(&call(tool), Some(&outcome(text)));
+    let reading = read_fate(&call(tool), Some(&outcome(text)));
     (reading.fate, reading.executed)
 }
 
 #[test]
 fn a_call_without_result_is_unknown_and_never_succeeded() {
-    assert_eq!(fate_of(&call("Bash"), None), FateReading { fate: Fate::Unknown, executed: true });
+    assert_eq!(read_fate(&call("Bash"), None), FateReading { fate: Fate::Unknown, executed: true });
 }
 
 #[test]
@@ -32,7 +36,7 @@ fn a_rejected_or_cancelled_call_failed_and_did_not_run() {
     }
     let said_by_record = Outcome { executed: Some(false), ..outcome("") };
     assert_eq!(
-        fate_of(&call("x"), Some(&said_by_record)),
+        read_fate(&call("x"), Some(&said_by_record)),
         FateReading { fate: Fate::Failed, executed: false }
     );
 }
@@ -40,9 +44,9 @@ fn a_rejected_or_cancelled_call_failed_and_did_not_run() {
 #[test]
 fn failure_is_read_from_flags_statuses_and_the_words_of_runtimes() {
     let flagged = Outcome { is_error: Some(true), ..outcome("ok") };
-    assert_eq!(fate_of(&call("Edit"), Some(&flagged)).fate, Fate::Failed);
+    assert_eq!(read_fate(&call("Edit"), Some(&flagged)).fate, Fate::Failed);
     let status = Outcome { exit_code: Some(2), ..outcome("") };
-    assert_eq!(fate_of(&call("bash"), Some(&status)).fate, Fate::Failed);
+    assert_eq!(read_fate(&call("bash"), Some(&status)).fate, Fate::Failed);
     for (tool, text) in [
         ("Read", "<tool_use_error>File does not exist.</tool_use_error>"),
         ("bash", "<returncode>1</returncode>\n<output>\n</output>"),
@@ -74,7 +78,7 @@ fn words_of_failure_inside_of_content_are_no_verdict() {
         assert_eq!(fate(tool, text), (Fate::Succeeded, true), "{tool}: {text}");
     }
     let cleared = Outcome { is_error: Some(false), ..outcome("Error: not one") };
-    assert_eq!(fate_of(&call("x"), Some(&cleared)).fate, Fate::Succeeded);
+    assert_eq!(read_fate(&call("x"), Some(&cleared)).fate, Fate::Succeeded);
 }
 
 #[test]
@@ -139,8 +143,8 @@ proptest::proptest! {
     fn no_text_makes_the_reader_of_results_panic(text in "(?s).{0,300}", start in 0_usize..8) {
         let heads = ["", "<returncode>", "Exit code ", "Command: ", "{\"output\":\"", "Output: ", "{\"metadata\"", "exitcode: "];
         let text = format!("{}{text}", heads[start]);
-        let read = (fate_of(&call("x"), Some(&outcome(&text))), is_empty_result(&call("x"), &outcome(&text)));
-        proptest::prop_assert_eq!(read.0, fate_of(&call("x"), Some(&outcome(&text))));
+        let read = (read_fate(&call("x"), Some(&outcome(&text))), is_empty_result(&call("x"), &outcome(&text)));
+        proptest::prop_assert_eq!(read.0, read_fate(&call("x"), Some(&outcome(&text))));
         if let Some((_, digits)) = exit_code_in(&text) {
             proptest::prop_assert!(text.get(digits).is_some());
         }

@@ -33,7 +33,7 @@ fn result(id: Option<&str>, tool: Option<&str>) -> PartBody {
 /// For every call, the span of its result.
 fn answers(spans: &[SpanContent]) -> Vec<Option<usize>> {
     let spans: Vec<&SpanContent> = spans.iter().collect();
-    pair(&spans).into_iter().map(|paired| paired.result.map(|at| at.span)).collect()
+    pair(&spans, Registry::built_in()).into_iter().map(|paired| paired.result.map(|at| at.span)).collect()
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn results_are_paired_by_id_in_whatever_order_they_come() {
     ];
     assert_eq!(answers(&spans), [Some(4), Some(2), Some(0), None]);
     let all: Vec<&SpanContent> = spans.iter().collect();
-    assert_eq!(pair(&all).last().map(|paired| paired.fate.fate), Some(Fate::Unknown));
+    assert_eq!(pair(&all, Registry::built_in()).last().map(|paired| paired.fate.fate), Some(Fate::Unknown));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use spanvault_evidence::Registry;
 use spanvault_types::{ContentHash, Position, Role, SetSum, SpanContent, SpanKind};
 
 use super::terms::Need;
@@ -138,6 +139,11 @@ pub struct RuledOut {
 pub trait Originals: Sync {
     /// What prevents an answer.
     type Error: Send;
+
+    /// What is known of the tools that are called.
+    fn registry(&self) -> Arc<Registry> {
+        Arc::default()
+    }
 
     /// The full name of the session of that name, or of the only one whose name starts with it.
     ///

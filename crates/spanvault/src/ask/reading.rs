@@ -1,8 +1,9 @@
 //! A transcript, or a stretch of one, read for evaluation.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
-use spanvault_evidence::{At, CallEffect, FateReading, PairedCall, pair};
+use spanvault_evidence::{At, CallEffect, FateReading, PairedCall, Registry, pair};
 use spanvault_types::{Call, Outcome, Part, PartBody, Position, SpanContent, SpanKind};
 
 use super::kinds::{PartKind, may_hold};
@@ -17,6 +18,8 @@ pub(super) struct Reading {
     pub(super) spans: Vec<AskSpan>,
     slots: Vec<Slot>,
     calls: OnceCell<Vec<ReadCall>>,
+    /// What is known of tools.
+    registry: Arc<Registry>,
 }
 
 /// What was seen of a span.
@@ -77,7 +80,8 @@ impl Reading {
                 })
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { before, spans, slots, calls: OnceCell::new() })
+        let registry = originals.registry();
+        Ok(Self { before, spans, slots, calls: OnceCell::new(), registry })
     }
 
     /// Drops the content of every span that `holds_words` does not hold for.
@@ -160,7 +164,7 @@ impl Reading {
             };
             Some(ReadCall { call: paired.call, effect: paired.effect, answer })
         };
-        pair(&contents).into_iter().filter_map(read).collect()
+        pair(&contents, &self.registry).into_iter().filter_map(read).collect()
     }
 }
 

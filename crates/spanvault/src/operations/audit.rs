@@ -85,7 +85,7 @@ impl Vault {
         let contents: Vec<_> = owned.iter().map(|text| text.as_text().content).collect();
         // Where a call or result cannot be seen, an order says nothing about which result answers which call.
         let has_gaps = view.rows.iter().any(|row| matches!(row.sight, Sight::Unseen(_)));
-        for mut paired in pair(&contents).into_iter().filter(is_side_effect) {
+        for mut paired in pair(&contents, &self.registry).into_iter().filter(is_side_effect) {
             if has_gaps && !names_its_result(&contents, &paired) {
                 paired.result = None;
                 paired.fate = FateReading { fate: Fate::Unknown, executed: true };

@@ -100,7 +100,7 @@ fn post_span(vault: &Vault, formats: &Formats, at: Position, span: &SpanRecorded
     for part in &content.parts {
         let id = match &part.body {
             PartBody::Call(call) => {
-                terms::post_call(call, &effect_of(call), &mut |term| draft.post(term, at));
+                terms::post_call(call, &effect_of(call, &vault.registry), &mut |term| draft.post(term, at));
                 &call.id
             }
             PartBody::Result(outcome) => &outcome.call_id,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use serde_json::json;
-use spanvault_evidence::effect_of;
+use spanvault_evidence::{Registry, effect_of};
 
 use super::super::calls::CallFilter;
 use super::super::matching::Match;
@@ -13,7 +13,7 @@ use super::*;
 
 fn posted(call: &Call) -> HashSet<Term> {
     let mut terms = HashSet::new();
-    post_call(call, &effect_of(call), &mut |term| {
+    post_call(call, &effect_of(call, Registry::built_in()), &mut |term| {
         terms.insert(term);
     });
     terms
