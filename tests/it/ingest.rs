@@ -1,8 +1,11 @@
 //! Files into a vault, again and again, and out of it byte for byte.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use spanvault::{ErrorKind, IngestOptions, IngestReport, Options, SpanFilter, SpanInfo, Vault};
+use spanvault::{
+    ErrorKind, FileToIngest, IngestNews, IngestOptions, IngestReport, Options, SpanFilter, SpanInfo, Vault,
+};
 
 /// A vault on the real disk and a folder for transcripts beside it.
 struct Desk {
@@ -160,4 +163,153 @@ fn a_file_that_cannot_be_read_as_a_transcript_is_a_clear_error_and_nothing_is_re
     let missing = desk.ingest(&desk.files.join("nowhere.jsonl")).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
     assert!(desk.vault.sessions().unwrap().is_empty());
+}
+
+/// Ten sessions of a few lines, in files of their own.
+fn many(desk: &Desk) -> Vec<PathBuf> {
+    (0..30_u32)
+        .map(|n| {
+            let session = format!("{:02}", n % 10);
+            let lines: Vec<String> = (0..5 + n % 3)
+                .map(|at| line(100 * n + at, "word").replace("\"one\"", &format!("\"s{session}\"")))
+                .collect();
+            desk.write(&format!("many/{n:02}.jsonl"), &lines.join("\n"))
+        })
+        .collect()
+}
+
+fn to_ingest(paths: &[PathBuf]) -> Vec<FileToIngest> {
+    paths.iter().map(|path| FileToIngest { path: path.clone(), is_named: true }).collect()
+}
+
+/// What the vault holds, in order.
+fn holdings(desk: &Desk) -> Vec<(String, String, u64, String)> {
+    let mut spans = desk.spans();
+    spans.sort_by_key(|span| span.span);
+    spans
+        .into_iter()
+        .map(|span| {
+            let name = PathBuf::from(span.source).file_name().expect("a name").to_string_lossy().into_owned();
+            (span.session, name, span.index, span.hash.expect("a hash").to_string())
+        })
+        .collect()
+}
+
+#[test]
+fn files_that_are_read_at_once_are_recorded_in_order() {
+    let one_by_one = Desk::new();
+    for path in many(&one_by_one) {
+        one_by_one.ingest(&path).unwrap();
+    }
+    let at_once = Desk::new();
+    let files = to_ingest(&many(&at_once));
+    let mut told = Vec::new();
+    at_once
+        .vault
+        .ingest_all(&files, &IngestOptions::default(), &mut |news| {
+            match news {
+                IngestNews::Recorded { file, report } => told.push((file, report.spans_new)),
+                IngestNews::Read { .. } => {}
+                other => panic!("{other:?}"),
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(told.iter().map(|(file, _new)| *file).collect::<Vec<_>>(), (0..30).collect::<Vec<_>>());
+    assert_eq!(holdings(&at_once), holdings(&one_by_one));
+}
+
+#[test]
+fn a_bad_file_among_many_is_told_in_its_place_and_a_stop_keeps_what_was_told() {
+    let desk = Desk::new();
+    let mut paths = many(&desk);
+    paths.insert(3, desk.files.join("nowhere.jsonl"));
+    let mut files = to_ingest(&paths);
+    files.insert(5, FileToIngest { path: desk.write("many/readme.md", "# words\n"), is_named: false });
+    let mut told = Vec::new();
+    let mut recorded = 0;
+    desk.vault
+        .ingest_all(&files, &IngestOptions::default(), &mut |news| {
+            match news {
+                IngestNews::Recorded { file, report } => {
+                    told.push(format!("{file}"));
+                    recorded += report.spans_new;
+                }
+                IngestNews::Failed { file, error } => {
+                    assert_eq!(error.kind(), ErrorKind::NotFound);
+                    told.push(format!("{file} failed"));
+                }
+                IngestNews::Skipped { file } => told.push(format!("{file} skipped")),
+                IngestNews::Read { .. } => {}
+            }
+            if told.len() == 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+    assert_eq!(told, ["0", "1", "2", "3 failed", "4", "5 skipped", "6"]);
+    assert!(desk.spans().len() as u64 >= recorded, "what was told is there");
+    // The rest comes when it is asked for again, and nothing comes twice.
+    desk.vault
+        .ingest_all(&to_ingest(&many(&desk)), &IngestOptions::default(), &mut |_news| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(desk.spans().len(), (0..30).map(|n| 5 + n % 3).sum::<usize>());
+}
+
+#[test]
+fn i77_two_snapshots_of_a_session_come_to_the_same_in_either_order() {
+    let early: Vec<String> = (1..6).map(|n| line(n, "word")).collect();
+    // The later one went back to the third line and on from there.
+    let mut late = early[..3].to_vec();
+    late.extend((7..12).map(|n| line(n, "other")));
+    let (early, late) = (early.join("\n") + "\n", late.join("\n") + "\n");
+    let found = |first: (&str, &str), second: (&str, &str)| {
+        let desk = Desk::new();
+        for (name, text) in [first, second] {
+            let path = desk.write(name, text);
+            desk.ingest(&path).unwrap();
+            assert_eq!(desk.restored(&path), text.as_bytes());
+        }
+        for (name, text) in [first, second] {
+            let again = desk.ingest(&desk.files.join(name)).unwrap();
+            assert_eq!((again.spans_new, again.bytes_new), (0, 0), "again is a no-op");
+            assert_eq!(desk.restored(&desk.files.join(name)), text.as_bytes());
+        }
+        let mut spans: Vec<_> =
+            desk.spans().into_iter().map(|span| (span.session, span.index, span.hash)).collect();
+        spans.sort();
+        spans
+    };
+    let (early, late) = (("early.jsonl", early.as_str()), ("late.jsonl", late.as_str()));
+    assert_eq!(found(early, late), found(late, early));
+}
+
+#[test]
+fn i77_a_file_that_was_written_anew_is_a_new_state_that_shares_its_originals() {
+    let desk = Desk::new();
+    let lines: Vec<String> = (1..9).map(|n| line(n, "word")).collect();
+    let path = desk.write("a.jsonl", &(lines.join("\n") + "\n"));
+    desk.ingest(&path).unwrap();
+    // A line was taken out, one was masked, and two came in.
+    let mut rewritten = lines.clone();
+    rewritten.remove(1);
+    rewritten[3] = line(5, "MASKED");
+    rewritten.insert(2, line(20, "new"));
+    rewritten.push(line(21, "new"));
+    let text = rewritten.join("\n") + "\n";
+    desk.write("a.jsonl", &text);
+    let report = desk.ingest(&path).unwrap();
+    assert_eq!(
+        (report.spans_new, report.conflicts.len()),
+        (3, 1),
+        "the masked line is a conflict, both are kept"
+    );
+    assert_eq!(desk.restored(&path), text.as_bytes());
+    assert_eq!(desk.ingest(&path).unwrap().spans_new, 0);
+    // And back again: the older state is known, line by line.
+    let old = lines.join("\n") + "\n";
+    desk.write("a.jsonl", &old);
+    let report = desk.ingest(&path).unwrap();
+    assert_eq!((report.spans_new, report.bytes_new), (0, 0));
+    assert_eq!(desk.restored(&path), old.as_bytes());
 }

@@ -6,6 +6,7 @@ mod arrows;
 mod cli_bad_input;
 mod cli_compact;
 mod cli_exit;
+mod cli_follow;
 mod cli_harness;
 mod cli_help;
 mod cli_human_keep;

@@ -7,6 +7,7 @@
 
 mod compactions;
 mod known;
+mod many;
 mod report;
 mod runs;
 mod source_file;
@@ -28,10 +29,11 @@ pub use compactions::ImportedSummary;
 pub(crate) use compactions::summary_text;
 use compactions::{Compactions, Mark};
 use known::KnownRecipe;
+pub use many::{FileToIngest, IngestNews};
 pub use report::{IngestReport, QuarantinedRecord};
 use runs::Runs;
 pub(crate) use runs::pieces_of;
-use source_file::{SourceFile, format_in};
+use source_file::{Head, SourceFile, format_in};
 pub(crate) use source_file::{is_packed, record_format};
 
 /// How much is read before it is committed.
@@ -65,29 +67,44 @@ impl Vault {
         let path = self.absolute(path.as_ref())?;
         let _one_at_a_time = self.ingesting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let source = SourceFile::open(self, path, options)?;
-        let mut run = Run::start(self, &source, options)?;
+        let mut run = Run::start(self, &source.head, options)?;
         let mut failure = None;
-        let cut = source.cut(progress, &mut |piece| match run.take(piece) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        });
+        let cut =
+            source.cut(progress, &mut |piece| match run.take(CutPiece::of(source.head.importer, piece)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            });
         if let Some(error) = failure {
             return Err(error);
         }
         cut?;
-        let report = run.finish()?;
-        tracing::info!(
-            format = report.format,
-            spans_new = report.spans_new,
-            spans_known = report.spans_known,
-            bytes_new = report.bytes_new,
-            quarantined = report.quarantined.len(),
-            "ingested a source"
-        );
+        let (report, commit) = run.finish()?;
+        if commit != Position::ZERO {
+            self.make_durable(commit)?;
+        }
+        report.trace();
         Ok(report)
+    }
+}
+
+/// A piece with all that is read of it while its bytes are at hand.
+struct CutPiece {
+    piece: Piece,
+    hash: ContentHash,
+    /// Of a record.
+    mark: Option<Mark>,
+}
+
+impl CutPiece {
+    fn of(importer: &dyn Importer, piece: Piece) -> Self {
+        let mark = match &piece {
+            Piece::Span(record) => Some(Mark::of(importer, record)),
+            Piece::Gap(_) => None,
+        };
+        Self { hash: ContentHash::of(piece.bytes()), mark, piece }
     }
 }
 
@@ -98,7 +115,7 @@ enum Pending {
     /// A gap.
     Gap { bytes: Vec<u8>, hash: ContentHash },
     /// A record.
-    Record { record: Box<Record>, hash: ContentHash, mark: Mark, replaces: Option<Position> },
+    Record { record: Box<Record>, hash: ContentHash, mark: Option<Mark>, replaces: Option<Position> },
 }
 
 /// One ingest of one file.
@@ -123,10 +140,12 @@ struct Run<'v> {
     taken: HashSet<Position>,
     report: IngestReport,
     changed: bool,
+    /// The last thing that it wrote.
+    commit: Position,
 }
 
 impl<'v> Run<'v> {
-    fn start(vault: &'v Vault, file: &SourceFile, options: &IngestOptions) -> Result<Self> {
+    fn start(vault: &'v Vault, file: &Head, options: &IngestOptions) -> Result<Self> {
         let path = file.path.to_string_lossy().into_owned();
         let importer = file.importer;
         let source = vault.source_of_path(&path)?;
@@ -135,7 +154,7 @@ impl<'v> Run<'v> {
         Ok(Self {
             vault,
             report: IngestReport::new(&path, file),
-            container: file.container(),
+            container: file.container,
             path,
             source_name,
             source,
@@ -150,16 +169,13 @@ impl<'v> Run<'v> {
             importer,
             taken: HashSet::new(),
             changed: false,
+            commit: Position::ZERO,
         })
     }
 
-    fn take(&mut self, piece: Piece) -> Result<()> {
-        let bytes = match &piece {
-            Piece::Gap(bytes) => bytes,
-            Piece::Span(record) => &record.bytes,
-        };
-        let len = bytes.len();
-        let hash = ContentHash::of(bytes);
+    fn take(&mut self, cut: CutPiece) -> Result<()> {
+        let CutPiece { piece, hash, mark } = cut;
+        let len = piece.bytes().len();
         let start = self.offset;
         // The records of a container are no part of its bytes.
         if self.container.is_none() || matches!(piece, Piece::Gap(_)) {
@@ -179,8 +195,9 @@ impl<'v> Run<'v> {
                 if let Piece::Span(record) = &piece {
                     self.report.spans_known += 1;
                     self.taken.insert(position);
-                    let mark = Mark::of(self.importer, record);
-                    self.compactions.pass(&self.session_name(record), mark, position);
+                    if let Some(mark) = mark {
+                        self.compactions.pass(&self.session_name(record), mark, position);
+                    }
                 }
                 if let Some(piece) = self.known.finished_piece() {
                     self.base = (piece.at, piece.to_byte);
@@ -188,7 +205,7 @@ impl<'v> Run<'v> {
                     self.pending_bytes = 0;
                 }
             }
-            None => self.take_new(piece, hash)?,
+            None => self.take_new(piece, hash, mark)?,
         }
         if self.pending_bytes >= BATCH_BYTES || self.pending.len() >= BATCH_PIECES {
             self.flush(false)?;
@@ -196,7 +213,7 @@ impl<'v> Run<'v> {
         Ok(())
     }
 
-    fn take_new(&mut self, piece: Piece, hash: ContentHash) -> Result<()> {
+    fn take_new(&mut self, piece: Piece, hash: ContentHash, mark: Option<Mark>) -> Result<()> {
         let torn = self.known.diverge()?;
         self.changed = true;
         match piece {
@@ -208,7 +225,6 @@ impl<'v> Run<'v> {
                 self.pending_bytes += record.bytes.len();
                 let replaces =
                     torn.filter(|torn| torn.is_completed_by(self.vault, &record)).map(|torn| torn.span);
-                let mark = Mark::of(self.importer, &record);
                 self.pending.push(Pending::Record { record: Box::new(record), hash, mark, replaces });
             }
         }
@@ -235,7 +251,9 @@ impl<'v> Run<'v> {
                     let index = record.index;
                     let session = self.session_name(&record);
                     let at = self.record(&mut recorder, &session, *record, hash, class, source)?;
-                    self.compactions.pass(&session, mark, at);
+                    if let Some(mark) = mark {
+                        self.compactions.pass(&session, mark, at);
+                    }
                     if let Some(span) = replaces {
                         recorder.push(Event::SpanSuperseded(SpanSuperseded { span, by: at }), None);
                     }
@@ -248,8 +266,11 @@ impl<'v> Run<'v> {
             SourceExtended { source, prior, from_byte, to_byte: self.offset, runs: runs.finish(), complete };
         let at = recorder.push(Event::SourceExtended(piece), None);
         self.report.bytes_new += recorder.bytes_new;
-        let commit = recorder.append()?;
-        self.vault.make_durable(commit)?;
+        self.commit = recorder.append()?;
+        if !complete {
+            // A large file is made durable as it goes; the end of one waits for its caller.
+            self.vault.make_durable(self.commit)?;
+        }
         self.base = (at, self.offset);
         Ok(())
     }
@@ -314,7 +335,8 @@ impl<'v> Run<'v> {
         }
     }
 
-    fn finish(mut self) -> Result<IngestReport> {
+    /// Ends the file. What was recorded is durable when the position that this gives is, zero where nothing was.
+    fn finish(mut self) -> Result<(IngestReport, Position)> {
         // A shorter file, or one that ends inside a known piece, is a new state of the source.
         let shrank = !self.known.is_exhausted() || !self.pending.is_empty();
         self.changed |= shrank;
@@ -323,8 +345,9 @@ impl<'v> Run<'v> {
             self.changed = true;
             self.flush(true)?;
         }
-        self.report.imported = self.compactions.import(self.vault)?;
-        Ok(self.report)
+        let (imported, commit) = self.compactions.import(self.vault)?;
+        self.report.imported = imported;
+        Ok((self.report, commit.max(self.commit)))
     }
 }
 

@@ -79,11 +79,10 @@ pub(crate) fn run(args: &CompactArgs, context: &mut Context) -> Result<Exit, Fai
         let mut options = IngestOptions::default();
         options.session.clone_from(&args.session);
         let mut ingest = Ingest::new(vault, dir, options);
-        for path in &args.files {
-            // With --json the lines are those of the sessions.
-            ingest
-                .take(path, &mut |response| if output.is_json() { Ok(()) } else { output.emit(&response) })?;
-        }
+        // With --json the lines are those of the sessions.
+        ingest.take(&args.files, &mut |response| {
+            if output.is_json() { Ok(()) } else { output.emit(&response) }
+        })?;
         let names = session_names(vault, args, &ingest.sources)?;
         let ingested = ingest.end(output.is_json());
         let compacted = compact(vault, &names, args, &mut *summarizer, output)?;

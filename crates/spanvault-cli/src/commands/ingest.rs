@@ -1,28 +1,34 @@
 //! `ingest`: records the spans of transcripts.
 
-use std::collections::BTreeMap;
-use std::io;
+mod follow;
+mod response;
+mod total;
+
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::Serialize;
-use spanvault::{ErrorKind, ImportedSummary, IngestOptions, IngestReport, SpanId, Vault};
+use spanvault::{FileToIngest, IngestNews, IngestOptions, IngestReport, Vault};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::files::{Found, walk};
-use crate::output::{Output, Page, Progress, Response, Tone, bytes, count, counted, joined};
-use crate::wire;
+use crate::output::{Output, Progress, count, counted};
+use follow::Followed;
+pub(crate) use response::IngestResponse;
+use total::{Total, Totals};
 
 /// Record the spans of transcripts, byte for byte
 ///
 /// Each record of a transcript becomes a span; what lies between them is kept too, so that "restore" gives the file
 /// again. Ingesting a file once more adds nothing, a grown file adds its tail. Records that cannot be read are kept
 /// and counted as quarantined. Directories are walked in the order of names, without following links, and files of
-/// no known format in them are listed and skipped.
+/// no known format in them are listed and skipped. It may be stopped at any moment, and goes on where it was.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     spanvault ingest ~/.claude/projects/app/4f1c.jsonl\n  \
+    spanvault ingest ~/.claude/projects ~/.codex/sessions\n  \
+    spanvault ingest --follow ~/.claude/projects\n  \
     spanvault ingest runs/ --json")]
 pub(crate) struct IngestArgs {
     /// Transcript files, or directories of them
@@ -34,6 +40,9 @@ pub(crate) struct IngestArgs {
     /// The session that all spans go to; as the transcripts say where it is not said
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
+    /// Stay, and ingest what is written to the files, or added to the directories, until stopped
+    #[arg(long)]
+    follow: bool,
 }
 
 /// Records every FILE and DIR, and goes on after a file that cannot be read.
@@ -44,9 +53,10 @@ pub(crate) fn run(args: &IngestArgs, context: &mut Context) -> Result<Exit, Fail
         options.format.clone_from(&args.format);
         options.session.clone_from(&args.session);
         let mut ingest = Ingest::new(vault, dir, options);
-        for path in &args.paths {
-            ingest.take(path, &mut |response| output.emit(&response))?;
+        if args.follow {
+            return ingest.follow(&args.paths, output);
         }
+        ingest.take(&args.paths, &mut |response| output.emit(&response))?;
         ingest.tell_total(output)?;
         Ok(ingest.end(output.is_json()))
     })
@@ -60,75 +70,160 @@ pub(crate) struct Ingest<'v> {
     options: IngestOptions,
     /// The files that are in the vault now.
     pub(crate) sources: Vec<String>,
+    totals: Totals,
     spans_new: u64,
     skipped: u64,
     failures: Vec<Failure>,
 }
 
+/// What the arguments lead to, in order.
+enum Item {
+    /// The file of this number.
+    File(usize),
+    /// Something in a directory that is no file, and why it is left out.
+    Other(PathBuf, &'static str),
+}
+
+const NO_FORMAT: &str = "its content is of no known format";
+
 impl<'v> Ingest<'v> {
-    pub(crate) const fn new(vault: &'v Vault, dir: PathBuf, options: IngestOptions) -> Self {
-        Self { vault, dir, options, sources: Vec::new(), spans_new: 0, skipped: 0, failures: Vec::new() }
+    pub(crate) fn new(vault: &'v Vault, dir: PathBuf, options: IngestOptions) -> Self {
+        Self {
+            vault,
+            dir,
+            options,
+            sources: Vec::new(),
+            totals: Totals::default(),
+            spans_new: 0,
+            skipped: 0,
+            failures: Vec::new(),
+        }
     }
 
-    /// Records a file, or every file under a directory.
+    /// Records files, and every file under directories.
     ///
     /// A file that cannot be read is told at the end; what stops the vault stops the run.
     pub(crate) fn take(
         &mut self,
-        path: &Path,
+        paths: &[PathBuf],
         tell: &mut dyn FnMut(IngestResponse) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if !path.is_dir() {
-            return self.record(path, tell);
+        let (items, files) = self.look(paths);
+        self.record(&items, &files, tell)
+    }
+
+    /// Records files, and again what is written to them.
+    fn follow(&mut self, paths: &[PathBuf], output: &mut Output) -> Result<Exit, Failure> {
+        let mut followed = Followed::default();
+        loop {
+            let (items, mut files) = self.look(paths);
+            files.retain(|file| followed.has_changed(&file.path));
+            let first = self.sources.is_empty() && self.skipped == 0;
+            let items = if first { items } else { (0..files.len()).map(Item::File).collect() };
+            self.record(&items, &files, &mut |response| output.emit(&response))?;
+            for failure in self.failures.drain(..) {
+                failure.tell(output.is_json());
+            }
+            output.flush()?;
+            follow::pause();
         }
-        for found in walk(path, self.dir.clone()) {
-            match found {
-                Ok(Found::File(file)) if self.has_known_format(&file)? => self.record(&file, tell)?,
-                Ok(Found::File(file)) => self.skip(&file, "its content is of no known format", tell)?,
-                Ok(Found::Other(file, why)) => self.skip(&file, why, tell)?,
-                Err(failure) => self.failures.push(failure),
+    }
+
+    /// Everything that is to be recorded, and what is left out of directories.
+    fn look(&mut self, paths: &[PathBuf]) -> (Vec<Item>, Vec<FileToIngest>) {
+        let (mut items, mut files) = (Vec::new(), Vec::new());
+        for path in paths {
+            if !path.is_dir() {
+                items.push(Item::File(files.len()));
+                files.push(FileToIngest { path: path.clone(), is_named: true });
+                continue;
+            }
+            for found in walk(path, self.dir.clone()) {
+                match found {
+                    Ok(Found::File(path)) => {
+                        items.push(Item::File(files.len()));
+                        files.push(FileToIngest { path, is_named: false });
+                    }
+                    Ok(Found::Other(path, why)) => items.push(Item::Other(path, why)),
+                    Err(failure) => self.failures.push(failure),
+                }
+            }
+        }
+        (items, files)
+    }
+
+    fn record(
+        &mut self,
+        items: &[Item],
+        files: &[FileToIngest],
+        tell: &mut dyn FnMut(IngestResponse) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut meter = Meter::new(files);
+        let mut items = items.iter();
+        let mut failed = None;
+        let (vault, options) = (self.vault, self.options.clone());
+        vault.ingest_all(files, &options, &mut |news| {
+            let said = match news {
+                IngestNews::Read { file, bytes } => {
+                    meter.read(file, bytes);
+                    Ok(())
+                }
+                IngestNews::Recorded { file, report } => self.before(file, &mut items, tell).and_then(|()| {
+                    meter.done(file);
+                    self.recorded(*report, tell)
+                }),
+                IngestNews::Skipped { file } => self.before(file, &mut items, tell).and_then(|()| {
+                    meter.done(file);
+                    let path = files.get(file).map_or(Path::new(""), |file| file.path.as_path());
+                    self.skip(path, NO_FORMAT, tell)
+                }),
+                IngestNews::Failed { file, error } => self.before(file, &mut items, tell).map(|()| {
+                    meter.done(file);
+                    self.failures.push(error.into());
+                }),
+            };
+            match said {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(failure) => {
+                    failed = Some(failure);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        failed.map_or(Ok(()), Err)?;
+        self.before(usize::MAX, &mut items, tell)
+    }
+
+    /// Tells of what stands before the file of this number.
+    fn before(
+        &mut self,
+        number: usize,
+        items: &mut std::slice::Iter<'_, Item>,
+        tell: &mut dyn FnMut(IngestResponse) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for item in items {
+            match item {
+                Item::File(file) if *file == number => return Ok(()),
+                Item::File(_other) => {}
+                Item::Other(path, why) => self.skip(path, why, tell)?,
             }
         }
         Ok(())
     }
 
-    fn has_known_format(&mut self, file: &Path) -> Result<bool, Failure> {
-        if self.options.format.is_some() {
-            return Ok(true);
-        }
-        match self.vault.format_of(file) {
-            // What somebody names is kept whatever it is; what only lies in a directory may be no transcript at all.
-            Ok(format) => Ok(format.is_some_and(|format| !spanvault::is_generic(format))),
-            // The attempt to record it says what is wrong with it.
-            Err(error) if is_about_the_file(error.kind()) => Ok(true),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn record(
+    fn recorded(
         &mut self,
-        file: &Path,
+        report: IngestReport,
         tell: &mut dyn FnMut(IngestResponse) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let progress = Progress::of_bytes(format!("ingest {}", file.display()));
-        let done = self.vault.ingest(file, &self.options, &mut |read, total| progress.update(read, total));
-        drop(progress);
-        match done {
-            Ok(report) => {
-                self.spans_new += report.spans_new;
-                self.sources.push(report.source.clone());
-                let mut response = IngestResponse::recorded(report);
-                if response.sessions.is_empty() {
-                    response.sessions = self.sessions_of(&response.source)?;
-                }
-                tell(response)
-            }
-            Err(error) if is_about_the_file(error.kind()) => {
-                self.failures.push(error.into());
-                Ok(())
-            }
-            Err(error) => Err(error.into()),
+        self.spans_new += report.spans_new;
+        self.sources.push(report.source.clone());
+        let mut response = IngestResponse::recorded(report);
+        if response.sessions.is_empty() {
+            response.sessions = self.sessions_of(&response.source)?;
         }
+        self.totals.add(&response);
+        tell(response)
     }
 
     /// The sessions of a file of which nothing was new.
@@ -156,7 +251,15 @@ impl<'v> Ingest<'v> {
         let skipped = count(self.skipped);
         let total =
             format!("{}: {}, {skipped} skipped", counted(files, "file"), counted(self.spans_new, "new span"));
-        output.page().heading(&total).map_err(Failure::printing)
+        output.page().heading(&total).map_err(Failure::printing)?;
+        if self.sources.len() < 2 {
+            return Ok(());
+        }
+        let mut table = output.list::<Total>();
+        for row in self.totals.rows() {
+            table.push(row)?;
+        }
+        table.finish()
     }
 
     /// Tells what failed; the first failure gives the exit code.
@@ -168,187 +271,36 @@ impl<'v> Ingest<'v> {
     }
 }
 
-/// Whether an error is about one file, so that the others can still be recorded.
-fn is_about_the_file(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::Invalid | ErrorKind::NotFound)
+/// How far a run over files is, in bytes of all of them.
+struct Meter {
+    progress: Progress,
+    lengths: Vec<u64>,
+    total: u64,
+    /// Bytes of the files that are done.
+    done: u64,
 }
 
-/// What happened to one file.
-#[derive(Debug, Serialize)]
-pub(crate) struct IngestResponse {
-    source: String,
-    format: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    container: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-    sessions: Vec<String>,
-    spans_new: u64,
-    spans_known: u64,
-    conflicts: u64,
-    conflicting: Vec<String>,
-    quarantined: Vec<QuarantinedResponse>,
-    compactions: Vec<CompactionResponse>,
-    bytes: u64,
-    bytes_new: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<&'static str>,
-}
-
-/// A compaction that the transcript's own runtime had made.
-#[derive(Debug, Serialize)]
-struct CompactionResponse {
-    summary: String,
-    span: String,
-    imported: bool,
-    generation: u32,
-    covers: usize,
-    fidelity: Option<f64>,
-    omitted: BTreeMap<&'static str, u64>,
-}
-
-impl From<ImportedSummary> for CompactionResponse {
-    fn from(imported: ImportedSummary) -> Self {
-        Self {
-            summary: imported.summary.to_string(),
-            span: imported.span.to_string(),
-            imported: true,
-            generation: imported.generation,
-            covers: imported.covers,
-            fidelity: wire::fidelity(&imported.fidelity),
-            omitted: wire::omitted(&imported.fidelity),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct QuarantinedResponse {
-    index: u64,
-    offset: u64,
-    bytes: u64,
-    reason: String,
-}
-
-impl IngestResponse {
-    fn recorded(report: IngestReport) -> Self {
-        let quarantined = report.quarantined.into_iter().map(|record| QuarantinedResponse {
-            index: record.index,
-            offset: record.offset,
-            bytes: record.bytes,
-            reason: record.reason,
-        });
-        Self {
-            source: report.source,
-            format: Some(report.format),
-            container: report.container,
-            note: report.note,
-            sessions: report.sessions,
-            spans_new: report.spans_new,
-            spans_known: report.spans_known,
-            conflicts: report.conflicts.len() as u64,
-            conflicting: report.conflicts.into_iter().map(|at| SpanId(at).to_string()).collect(),
-            quarantined: quarantined.collect(),
-            compactions: report.imported.into_iter().map(CompactionResponse::from).collect(),
-            bytes: report.bytes,
-            bytes_new: report.bytes_new,
-            skipped: None,
-        }
+impl Meter {
+    fn new(files: &[FileToIngest]) -> Self {
+        let lengths: Vec<u64> =
+            files.iter().map(|file| file.path.metadata().map_or(0, |found| found.len())).collect();
+        let what = match files {
+            [only] => format!("ingest {}", only.path.display()),
+            several => format!("ingest {}", counted(several.len() as u64, "file")),
+        };
+        Self { progress: Progress::of_bytes(what), total: lengths.iter().sum(), lengths, done: 0 }
     }
 
-    fn skipped(file: &Path, why: &'static str) -> Self {
-        Self {
-            source: file.display().to_string(),
-            format: None,
-            container: None,
-            note: None,
-            sessions: Vec::new(),
-            spans_new: 0,
-            spans_known: 0,
-            conflicts: 0,
-            conflicting: Vec::new(),
-            quarantined: Vec::new(),
-            compactions: Vec::new(),
-            bytes: 0,
-            bytes_new: 0,
-            skipped: Some(why),
-        }
+    fn len(&self, file: usize) -> u64 {
+        self.lengths.get(file).copied().unwrap_or_default()
     }
-}
 
-/// How many quarantined records of one file people are shown.
-const QUARANTINED_SHOWN: usize = 5;
-
-impl Response for IngestResponse {
-    fn human(&self, page: &mut Page<'_>) -> io::Result<()> {
-        let source = page.safe(&self.source).into_owned();
-        if let Some(why) = self.skipped {
-            let label = page.paint(Tone::Faint, "skipped");
-            return page.line(format_args!("{label}   {source}: {why}"));
-        }
-        let label = page.paint(Tone::Good, "ingested");
-        page.line(format_args!("{label}  {source}"))?;
-        let format = self.format.as_deref().unwrap_or("unknown");
-        match self.container {
-            Some(container) => page.field("  format", format_args!("{format}, in {container}"))?,
-            None => page.field("  format", format)?,
-        }
-        if let Some(note) = &self.note {
-            let note = page.paint(Tone::Warning, note);
-            page.field("  note", note)?;
-        }
-        page.field(
-            "  spans",
-            format_args!("{} new, {} known", count(self.spans_new), count(self.spans_known)),
-        )?;
-        page.field("  bytes", format_args!("{}, {} new", bytes(self.bytes), bytes(self.bytes_new)))?;
-        if !self.sessions.is_empty() {
-            let sessions = joined(&self.sessions, "none");
-            let sessions = page.safe(&sessions).into_owned();
-            page.field("  sessions", sessions)?;
-        }
-        if self.conflicts > 0 {
-            let text = format!(
-                "{} recorded before with other bytes; both are kept ({})",
-                counted(self.conflicts, "record"),
-                joined(self.conflicting.iter().take(QUARANTINED_SHOWN), "none")
-            );
-            let text = page.paint(Tone::Warning, &text);
-            page.field("  conflicts", text)?;
-        }
-        self.show_compactions(page)?;
-        if self.quarantined.is_empty() {
-            return Ok(());
-        }
-        let text = format!("{} kept, but not readable", counted(self.quarantined.len() as u64, "record"));
-        let text = page.paint(Tone::Warning, &text);
-        page.field("  quarantined", text)?;
-        for record in self.quarantined.iter().take(QUARANTINED_SHOWN) {
-            let reason = page.safe(&record.reason).into_owned();
-            page.line(format_args!(
-                "    index {} at byte {}, {}: {reason}",
-                record.index,
-                record.offset,
-                bytes(record.bytes)
-            ))?;
-        }
-        let more = self.quarantined.len().saturating_sub(QUARANTINED_SHOWN);
-        if more > 0 { page.line(format_args!("    and {more} more")) } else { Ok(()) }
+    fn read(&mut self, file: usize, bytes: u64) {
+        self.progress.update(self.done + bytes.min(self.len(file)), self.total);
     }
-}
 
-impl IngestResponse {
-    /// What the compactions of the transcript's own runtime lost.
-    fn show_compactions(&self, page: &mut Page<'_>) -> io::Result<()> {
-        let Some(last) = self.compactions.last() else { return Ok(()) };
-        let lost: u64 = self.compactions.iter().flat_map(|one| one.omitted.values()).sum();
-        page.field(
-            "  compactions",
-            format_args!(
-                "{} imported, which dropped {}; \"spanvault expand {}\" names those of the last",
-                count(self.compactions.len() as u64),
-                counted(lost, "detail"),
-                last.summary
-            ),
-        )
+    fn done(&mut self, file: usize) {
+        self.done += self.len(file);
+        self.progress.update(self.done, self.total);
     }
 }

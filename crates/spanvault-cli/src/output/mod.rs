@@ -79,6 +79,11 @@ impl Output {
         self.sink.write_all(b"\n").map_err(Failure::printing)
     }
 
+    /// Lets whoever reads have what was said so far.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        self.sink.flush().map_err(Failure::printing)
+    }
+
     /// Writes bytes as they are.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.sink.write_all(bytes).map_err(Failure::printing)

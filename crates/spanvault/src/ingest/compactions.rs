@@ -111,13 +111,16 @@ impl Compactions {
     }
 
     /// Records each compaction that the log does not know yet.
-    pub(super) fn import(self, vault: &Vault) -> Result<Vec<ImportedSummary>> {
-        let mut import = Import { vault, ready: Vec::new(), ready_bytes: 0, done: Vec::new() };
+    ///
+    /// They are durable when the position that this gives is, zero where nothing was written.
+    pub(super) fn import(self, vault: &Vault) -> Result<(Vec<ImportedSummary>, Position)> {
+        let mut import =
+            Import { vault, ready: Vec::new(), ready_bytes: 0, done: Vec::new(), commit: Position::ZERO };
         for found in &self.found {
             import.take(found)?;
         }
         import.commit()?;
-        Ok(import.done)
+        Ok((import.done, import.commit))
     }
 }
 
@@ -126,6 +129,7 @@ struct Import<'v> {
     ready: Vec<Ready>,
     ready_bytes: usize,
     done: Vec<ImportedSummary>,
+    commit: Position,
 }
 
 /// An imported summary that waits for its place in the log.
@@ -229,8 +233,8 @@ impl Import<'_> {
             self.done.push(ImportedSummary { summary, span: SpanId(span), generation, covers, fidelity });
         }
         self.ready_bytes = 0;
-        let commit = recorder.append()?;
-        self.vault.make_durable(commit)
+        self.commit = recorder.append()?;
+        Ok(())
     }
 }
 

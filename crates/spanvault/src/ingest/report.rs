@@ -4,7 +4,7 @@ use spanvault_import::{Container, Record};
 use spanvault_types::{Position, SpanKind};
 
 use super::ImportedSummary;
-use super::source_file::SourceFile;
+use super::source_file::Head;
 
 /// A record that could not be read, or was too large to be: kept, not parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,11 +49,11 @@ pub struct IngestReport {
 }
 
 impl IngestReport {
-    pub(super) fn new(source: &str, file: &SourceFile) -> Self {
+    pub(super) fn new(source: &str, file: &Head) -> Self {
         Self {
             source: source.to_owned(),
             format: file.importer.format().to_owned(),
-            container: file.container().map(Container::as_str),
+            container: file.container.map(Container::as_str),
             note: file.note.clone(),
             sessions: Vec::new(),
             spans_new: 0,
@@ -64,6 +64,17 @@ impl IngestReport {
             bytes: 0,
             bytes_new: 0,
         }
+    }
+
+    pub(super) fn trace(&self) {
+        tracing::info!(
+            format = self.format,
+            spans_new = self.spans_new,
+            spans_known = self.spans_known,
+            bytes_new = self.bytes_new,
+            quarantined = self.quarantined.len(),
+            "ingested a source"
+        );
     }
 
     pub(super) fn note(&mut self, record: &Record, offset: u64) {

@@ -22,14 +22,21 @@ const PACKED: char = '+';
 
 /// A file that is open, and known for what it is.
 pub(super) struct SourceFile {
-    pub(super) path: PathBuf,
+    pub(super) head: Head,
     file: Box<dyn DiskFile>,
     len: u64,
-    pub(super) importer: &'static dyn Importer,
     packed: Option<Packed>,
+    limits: Limits,
+}
+
+/// What a file is.
+#[derive(Clone)]
+pub(super) struct Head {
+    pub(super) path: PathBuf,
+    pub(super) importer: &'static dyn Importer,
+    pub(super) container: Option<Container>,
     /// What is to be said of how it is read.
     pub(super) note: Option<String>,
-    limits: Limits,
 }
 
 /// What is in a container.
@@ -63,12 +70,8 @@ impl SourceFile {
         };
         let bytes = packed.as_ref().map_or(len, |packed| packed.bytes);
         let (importer, note) = fitting(importer, bytes, &limits);
-        Ok(Self { path, file, len, importer, packed, note, limits })
-    }
-
-    /// The container that it is.
-    pub(super) fn container(&self) -> Option<Container> {
-        self.packed.as_ref().map(|packed| packed.container)
+        let container = packed.as_ref().map(|packed| packed.container);
+        Ok(Self { head: Head { path, importer, container, note }, file, len, packed, limits })
     }
 
     /// Gives the pieces to `sink` until that breaks. `progress` is told how many bytes of how many were read.
@@ -77,11 +80,11 @@ impl SourceFile {
         progress: &mut dyn FnMut(u64, u64),
         sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
     ) -> Result<()> {
-        let failed = |error| import_failed(&self.path, error);
+        let failed = |error| import_failed(&self.head.path, error);
         let Some(packed) = &self.packed else {
             let mut reader = FileReader { file: &*self.file, offset: 0, len: self.len };
             let mut reader = Watched { reader: &mut reader, done: 0, total: self.len, progress };
-            return self.importer.cut(&mut reader, &self.limits, sink).map_err(failed);
+            return self.head.importer.cut(&mut reader, &self.limits, sink).map_err(failed);
         };
         let total = self.len + packed.bytes;
         if self.keep_packed(sink)?.is_break() {
@@ -99,7 +102,7 @@ impl SourceFile {
             }
             let mut reader = Watched { reader: member.bytes, done, total, progress };
             let mut flow = ControlFlow::Continue(());
-            let cut = self.importer.cut(&mut reader, &self.limits, &mut |piece| {
+            let cut = self.head.importer.cut(&mut reader, &self.limits, &mut |piece| {
                 flow = match piece {
                     Piece::Span(record) => sink(Piece::Span(record.inside(member.name))),
                     Piece::Gap(_between_records) => ControlFlow::Continue(()),
@@ -125,8 +128,10 @@ impl SourceFile {
         let mut offset = 0;
         loop {
             let mut bytes = vec![0; GAP_BYTES];
-            let read =
-                self.file.read_at(&mut bytes, offset).map_err(|source| unreadable(&self.path, source))?;
+            let read = self
+                .file
+                .read_at(&mut bytes, offset)
+                .map_err(|source| unreadable(&self.head.path, source))?;
             if read == 0 {
                 return Ok(ControlFlow::Continue(()));
             }
@@ -165,6 +170,14 @@ impl Vault {
     }
 }
 
+/// Whether an error says that a file is empty or of no known format, and nothing else.
+pub(super) fn is_of_no_format(error: &Error) -> bool {
+    let source = std::error::Error::source(error);
+    source
+        .and_then(|source| source.downcast_ref())
+        .is_some_and(|it| matches!(it, ImportError::UnknownFormat | ImportError::EmptySource))
+}
+
 /// How the log names the format of a source that came in a container, or in none.
 pub(super) fn format_in(container: Option<Container>, format: &str) -> String {
     container.map_or_else(|| format.to_owned(), |container| format!("{format}{PACKED}{}", container.as_str()))
@@ -201,6 +214,7 @@ fn look_into(
             container.as_str()
         ))
         .with_hint("nothing was recorded; unpack it and ingest the files")
+        .with_source(ImportError::UnknownFormat)
     })?;
     let is_read = |of: Option<&'static dyn Importer>| of.is_some_and(|of| of.format() == importer.format());
     let alone = found.len() == 1;
@@ -294,6 +308,7 @@ fn head_of(path: &Path, file: &dyn DiskFile) -> Result<Vec<u8>> {
 fn empty(path: &Path) -> Error {
     Error::invalid(format!("ingest {}: the file is empty", path.display()))
         .with_hint("nothing was recorded; ingest it when something has been written to it")
+        .with_source(ImportError::EmptySource)
 }
 
 fn unreadable(path: &Path, source: io::Error) -> Error {
