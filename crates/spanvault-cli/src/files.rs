@@ -3,6 +3,7 @@
 //! These are the user's own files, pipes and terminals, so they are opened as every program opens them; the files
 //! of the vault are reached through `spanvault_env` alone.
 
+use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ pub(crate) enum Found {
     Other(PathBuf, &'static str),
 }
 
-/// Everything under `dir`, in the order of names, without following links and without looking into `vault`.
+/// Everything under `dir`, in the order of names and numbers, without following links and without looking into `vault`.
 pub(crate) fn walk(dir: &Path, vault: PathBuf) -> impl Iterator<Item = Result<Found, Failure>> {
     let vault = vault.canonicalize().unwrap_or(vault);
     let mut pending = vec![Pending::Dir(dir.to_owned())];
@@ -55,11 +56,17 @@ fn entries(dir: &Path) -> io::Result<Vec<Pending>> {
             Ok((entry.path(), entry.file_type()?))
         })
         .collect::<io::Result<Vec<_>>>()?;
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found.sort_by_cached_key(|(path, _)| order(path));
     Ok(found
         .into_iter()
         .map(|(path, kind)| if kind.is_dir() { Pending::Dir(path) } else { Pending::File(path, kind) })
         .collect())
+}
+
+/// Where a path stands among others: those that are numbered come first, by their number.
+fn order(path: &Path) -> (bool, Option<u64>, PathBuf) {
+    let number = path.file_stem().and_then(OsStr::to_str).and_then(|stem| stem.parse().ok());
+    (number.is_none(), number, path.to_owned())
 }
 
 /// The text of a file, or of the standard input where the name is `-`.
@@ -139,7 +146,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "files of the test's own")]
     fn a_directory_is_walked_in_the_order_of_names_and_no_link_is_followed() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["b/2", "a", "b/1", "vault/log"] {
+        for name in ["b/2.x", "a", "b/10.x", "b/c", "b/1.x", "vault/log"] {
             let path = dir.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();
@@ -153,6 +160,17 @@ mod tests {
                 }
             })
             .collect();
-        assert_eq!(shown, ["a", "b/1", "b/2", "b/loop: a link is not followed", "vault: this vault itself"]);
+        assert_eq!(
+            shown,
+            [
+                "a",
+                "b/1.x",
+                "b/2.x",
+                "b/10.x",
+                "b/c",
+                "b/loop: a link is not followed",
+                "vault: this vault itself"
+            ]
+        );
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Shape {
     pub(crate) format: &'static str,
     pub(crate) frame: Frame,
     pub(crate) read: ReadObject,
+    /// Whether an original may be a list of objects.
+    pub(crate) lists: bool,
 }
 
 /// What stands around the originals.
@@ -259,7 +261,7 @@ impl<'a> Cutter<'a> {
         if in_parts || self.pending.len() > self.limits.record_bytes_max {
             return self.record(place, unread(SpanKind::TooLarge), None);
         }
-        match read_record(&self.pending, self.shape.read) {
+        match read_record(&self.pending, self.shape.read, self.shape.lists) {
             Ok(Reading { content, session }) => self.record_of(place, session, content, None),
             Err(reason) => self.record(place, unread(SpanKind::Quarantined), Some(reason)),
         }

@@ -53,6 +53,12 @@ pub trait Importer: Sync {
     fn kept_by_compaction(&self, _original: &[u8]) -> Kept {
         Kept::Nothing
     }
+
+    /// The name of the transcript that a source of this name is part of, for [`Record::session_name`]: its own, unless
+    /// the format keeps every record in a file of its own, and so a transcript in a folder.
+    fn transcript_of<'a>(&self, source: &'a str) -> &'a str {
+        source
+    }
 }
 
 /// How sure an importer is.

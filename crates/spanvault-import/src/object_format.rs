@@ -23,6 +23,8 @@ pub(crate) trait ObjectFormat: Sync {
     const SESSION_MEMBER: Option<&'static str> = None;
     /// Whether only one of the ways down is gone; see [`Frame::one_path`].
     const ONE_PATH: bool = false;
+    /// Whether an element that is a list of objects is a record too.
+    const LISTS: bool = false;
 
     /// How sure it is that a file which starts with `head` is its own; see [`Importer::detect`].
     fn recognise(head: &[u8]) -> Confidence;
@@ -34,6 +36,11 @@ pub(crate) trait ObjectFormat: Sync {
     /// object, which has a summary.
     fn kept_by_compaction(_object: Raw<'_>) -> Kept {
         Kept::Nothing
+    }
+
+    /// The transcript that a source is part of; see [`Importer::transcript_of`].
+    fn transcript_of(source: &str) -> &str {
+        source
     }
 }
 
@@ -80,6 +87,7 @@ impl<T: ObjectFormat> Importer for T {
             format: T::NAME,
             frame: Frame { paths, one_path: T::ONE_PATH, session: T::SESSION_MEMBER },
             read: T::read,
+            lists: T::LISTS,
         };
         match T::LAYOUT {
             Layout::Lines => lines::cut(source, limits, T::read, T::NAMED, sink),
@@ -107,10 +115,14 @@ impl<T: ObjectFormat> Importer for T {
     }
 
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
-        read_content(original, T::read)
+        read_content(original, T::read, T::LISTS)
     }
 
     fn kept_by_compaction(&self, original: &[u8]) -> Kept {
         utf8(original).and_then(|text| Ok(Raw::whole(text)?)).map_or(Kept::Nothing, T::kept_by_compaction)
+    }
+
+    fn transcript_of<'a>(&self, source: &'a str) -> &'a str {
+        T::transcript_of(source)
     }
 }

@@ -42,6 +42,17 @@ impl ObjectFormat for OpenHandsEvent {
     fn read(event: Raw<'_>) -> Reading {
         event::read(event)
     }
+
+    /// The folder of the conversation.
+    fn transcript_of(source: &str) -> &str {
+        let Some((folder, file)) = source.rsplit_once('/') else { return source };
+        let is_numbered = file.strip_suffix(".json").is_some_and(|stem| stem.parse::<u64>().is_ok());
+        match (folder.strip_suffix("/events"), file) {
+            (Some(conversation), _) if is_numbered => conversation,
+            (None, "metadata.json") => folder,
+            _ => source,
+        }
+    }
 }
 
 impl ObjectFormat for OpenHandsTrajectory {
@@ -64,11 +75,14 @@ impl ObjectFormat for OpenHandsOutput {
     const NAME: &'static str = "openhands_out";
     const LAYOUT: Layout =
         Layout::DocumentLines(&[&[Step::Member("history"), Step::Each]], LineNames::LineAndPlace);
+    // Some versions pair an action with its observation.
+    const LISTS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let of_line = |line: &Value| {
             let events = line.get("history").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            let known = of_events(events);
+            let pairs = events.iter().filter_map(Value::as_array).map(|pair| of_events(pair));
+            let known = pairs.max().unwrap_or(Confidence::No).max(of_events(events));
             // An instruction may fill the head.
             let begins = has_all(line, &["instance_id", "instruction", "metadata"])
                 || has_all(line, &["issue", "issue_type", "instruction"]);

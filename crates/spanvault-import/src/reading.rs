@@ -16,11 +16,12 @@ pub(crate) struct Reading {
 /// How a format reads one object. The answer depends on nothing but the object.
 pub(crate) type ReadObject = fn(Raw<'_>) -> Reading;
 
-/// Reads a record that is one JSON object, or one member of an object, which is read as an object of its own.
-pub(crate) fn read_record(bytes: &[u8], read: ReadObject) -> Result<Reading, Unparsed> {
+/// Reads a record that is one JSON object, or one member of an object, which is read as an object of its own; or, where
+/// `lists` is set, a list.
+pub(crate) fn read_record(bytes: &[u8], read: ReadObject, lists: bool) -> Result<Reading, Unparsed> {
     let text = utf8(bytes)?;
     match Raw::whole(text) {
-        Ok(raw) if raw.is_object() => Ok(read(raw)),
+        Ok(raw) if raw.is_object() || (lists && raw.is_array()) => Ok(read(raw)),
         Ok(_no_object) => Err(Unparsed::NotAnObject),
         Err(fault) if text.starts_with('"') => read_member(text, read).ok_or_else(|| fault.into()),
         Err(fault) => Err(fault.into()),
@@ -41,8 +42,8 @@ fn read_member(member: &str, read: ReadObject) -> Option<Reading> {
 }
 
 /// Reads what such a record says.
-pub(crate) fn read_content(bytes: &[u8], read: ReadObject) -> Result<SpanContent, Unparsed> {
-    read_record(bytes, read).map(|reading| reading.content)
+pub(crate) fn read_content(bytes: &[u8], read: ReadObject, lists: bool) -> Result<SpanContent, Unparsed> {
+    read_record(bytes, read, lists).map(|reading| reading.content)
 }
 
 /// The text that `bytes` are; bytes that end inside a character are cut off.

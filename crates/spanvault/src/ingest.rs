@@ -331,7 +331,7 @@ impl<'v> Run<'v> {
     fn session_name(&self, record: &Record) -> String {
         match &self.session_override {
             Some(name) => format!("{name}{}", record.record),
-            None => record.session_name(&self.source_name),
+            None => record.session_name(self.importer.transcript_of(&self.source_name)),
         }
     }
 

@@ -8,7 +8,12 @@ fn read(_object: crate::json::Raw<'_>) -> Reading {
 }
 
 const fn shape(paths: &'static [&'static [Step]]) -> Shape {
-    Shape { format: "list", frame: Frame { paths, one_path: false, session: Some("name") }, read }
+    Shape {
+        format: "list",
+        frame: Frame { paths, one_path: false, session: Some("name") },
+        read,
+        lists: false,
+    }
 }
 
 const LIST: Shape = shape(&[&[Step::Each], &[Step::Member("messages"), Step::Each]]);

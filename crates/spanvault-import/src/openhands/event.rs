@@ -1,7 +1,7 @@
 //! Reads one event of OpenHands.
 
 use serde_json::Value;
-use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent};
+use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
 use crate::blocks::{is_words, literal_part, outcome, result_part, value_part};
 use crate::json::Raw;
@@ -17,17 +17,37 @@ const NO_ARGUMENTS: [&str; 6] =
     ["action", "thought", "is_confirmed", "confirmation_state", "action_risk", "keep_prompt"];
 
 pub(super) fn read(event: Raw<'_>) -> Reading {
-    let [id, timestamp, action, observation, session] =
-        event.fields(["id", "timestamp", "action", "observation", "conversation_id"]);
+    let content = if event.is_array() { pair(event) } else { one(event) };
+    Reading { content, session: None }
+}
+
+/// An action and what came of it, in one list: one span of both.
+fn pair(events: Raw<'_>) -> SpanContent {
+    let mut stamp = Stamp::default();
+    let mut role = None;
+    let mut parts = Vec::new();
+    for content in events.elements().filter(Raw::is_object).map(one) {
+        stamp.timestamp_ms = stamp.timestamp_ms.or(content.timestamp_ms);
+        stamp.event_key = stamp.event_key.or(content.event_key);
+        role = role.or((content.kind != SpanKind::Meta).then_some(content.role));
+        parts.extend(content.parts);
+    }
+    match role {
+        Some(role) => stamp.says(role, parts),
+        None => stamp.meta(),
+    }
+}
+
+fn one(event: Raw<'_>) -> SpanContent {
+    let [id, timestamp, action, observation] = event.fields(["id", "timestamp", "action", "observation"]);
     let stamp =
         Stamp { timestamp_ms: timestamp.and_then(local_timestamp_ms), event_key: id.and_then(number_id) };
     let named = |kind: Option<Raw<'_>>| kind.and_then(|kind| kind.string()).map(std::borrow::Cow::into_owned);
-    let content = match (named(action), named(observation)) {
+    match (named(action), named(observation)) {
         (Some(kind), _) => act(event, &kind, stamp),
         (None, Some(kind)) => observe(event, &kind, stamp),
         (None, None) => stamp.meta(),
-    };
-    Reading { content, session: crate::blocks::usable_id(session) }
+    }
 }
 
 /// The number that names an event, as text.
@@ -63,9 +83,11 @@ fn act(event: Raw<'_>, kind: &str, stamp: Stamp) -> SpanContent {
         }
         "system" => stamp.says(Role::System, words(content).into_iter().collect()),
         _ => {
-            let mut parts: Vec<Part> = words(thought).into_iter().collect();
-            // The last words of the agent stand in the arguments of its last call.
-            parts.extend(words(final_thought));
+            // Beside the last call, which ends the work, stand the agent's last words.
+            let is_last = matches!(kind, "finish" | "reject");
+            let body = if is_last { PartBody::Text } else { PartBody::Thinking };
+            let thought = thought.filter(is_words).map(|thought| literal_part(thought, body));
+            let mut parts: Vec<Part> = thought.into_iter().chain(words(final_thought)).collect();
             let arguments = if args.is_some() { fields.value() } else { inline_arguments(event) };
             let call = Call { id: stamp.event_key.clone(), tool: kind.to_owned(), args: arguments };
             parts.push(value_part(fields, PartBody::Call(call)));

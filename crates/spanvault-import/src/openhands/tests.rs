@@ -31,7 +31,7 @@ fn an_observation_names_the_action_that_caused_it() {
     );
     assert_eq!((action.role, action.kind), (Role::Assistant, SpanKind::ToolCall));
     assert_eq!((action.timestamp_ms, action.event_key.as_deref()), (Some(1_770_109_201_250), Some("8")));
-    assert_eq!(action.parts[0].body, PartBody::Text("I look.".into()));
+    assert_eq!(action.parts[0].body, PartBody::Thinking("I look.".into()));
     assert_eq!((call(&action).id.as_deref(), call(&action).tool.as_str()), (Some("8"), "run"));
     assert_eq!(call(&action).args["command"], "ls");
     let observation = read(
@@ -148,4 +148,32 @@ fn each_of_the_three_files_is_known_and_an_instance_is_a_transcript_named_by_its
             ("line 3 /history", 0, "out/3".to_owned(), false),
         ]
     );
+}
+
+#[test]
+fn an_action_and_its_observation_in_one_list_are_one_span() {
+    let pair = r#"[{"action":"run","args":{"command":"ls"},"id":3},{"observation":"run","content":"a","cause":3,"extras":{"exit_code":0}}]"#;
+    let output = format!("{{\"instance_id\":\"i\",\"history\":[{pair}]}}\n");
+    assert_eq!(only_format(&output), "openhands_out");
+    let pieces = pieces(&OpenHandsOutput, output.as_bytes());
+    let [record] = spans(&pieces)[..] else { panic!("{pieces:?}") };
+    assert_eq!(
+        (record.content.role, record.content.kind, record.content.parts.len()),
+        (Role::Assistant, SpanKind::ToolCall, 2)
+    );
+    assert_eq!(OpenHandsOutput.parse(&record.bytes).as_ref(), Ok(&record.content));
+}
+
+#[test]
+fn the_events_of_a_conversation_belong_to_its_folder() {
+    for (source, transcript) in [
+        ("/x/sessions/ab/events/12.json", "/x/sessions/ab"),
+        ("/x/sessions/ab/metadata.json", "/x/sessions/ab"),
+        ("/x/sessions/ab/event.json", "/x/sessions/ab/event.json"),
+        ("/x/12.json", "/x/12.json"),
+        ("12.json", "12.json"),
+    ] {
+        assert_eq!(OpenHandsEvent.transcript_of(source), transcript);
+    }
+    assert_eq!(OpenHandsOutput.transcript_of("/x/events/1.json"), "/x/events/1.json");
 }
