@@ -1,16 +1,16 @@
 //! Who&When: logs of several agents that talk to each other (`AutoGen`, Magentic-One), judged for who went wrong.
 //!
-//! There are no calls, ids or times. Who speaks is a name; what a program printed is the turn of a terminal,
-//! read as a result that answers no call.
+//! There are no calls, ids or times. Who speaks is a name. What a program printed is the turn of a terminal: words
+//! of a tool, and no result, because nothing says which words it answers.
 
 #[cfg(test)]
 mod tests;
 
 use serde_json::Value;
-use spanvault_types::{Outcome, Part, PartBody, Role, SpanContent, SpanKind};
+use spanvault_types::{Part, PartBody, Role, SpanContent, SpanKind};
 
 use crate::Confidence;
-use crate::blocks::{kind_of, literal_part, outcome};
+use crate::blocks::{kind_of, literal_part};
 use crate::document::Step;
 use crate::json::{Raw, sketch_document};
 use crate::object_format::{Layout, ObjectFormat};
@@ -62,7 +62,7 @@ fn read_turn(turn: Raw<'_>) -> SpanContent {
     let speaker = name.or(role).and_then(|speaker| speaker.string()).unwrap_or_default();
     let text = content.and_then(|content| content.string()).unwrap_or_default();
     let (role, part): (Role, fn(String) -> PartBody) = match speaker.as_ref() {
-        "Computer_terminal" | "ComputerTerminal" if text.starts_with(RAN) => (Role::Tool, printed),
+        "Computer_terminal" | "ComputerTerminal" if text.starts_with(RAN) => (Role::Tool, PartBody::Text),
         // It says that there was nothing to run.
         "Computer_terminal" | "ComputerTerminal" => (Role::System, PartBody::Text),
         "human" | "user" | "user_proxy" => (Role::User, PartBody::Text),
@@ -74,11 +74,4 @@ fn read_turn(turn: Raw<'_>) -> SpanContent {
     let parts: Vec<Part> = content.into_iter().map(|content| literal_part(content, part)).collect();
     let kind = if content.is_none() { SpanKind::Meta } else { kind_of(&parts) };
     SpanContent { role, kind, timestamp_ms: None, event_key: None, parts }
-}
-
-/// What a terminal printed, with the exit status that it begins with.
-fn printed(text: String) -> PartBody {
-    let status = text.strip_prefix(RAN).and_then(|rest| rest.split_whitespace().next());
-    let exit_code = status.and_then(|status| status.parse().ok());
-    PartBody::Result(Outcome { text, exit_code, ..outcome(None) })
 }

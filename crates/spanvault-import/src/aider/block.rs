@@ -50,8 +50,7 @@ pub(super) fn read(text: &str) -> SpanContent {
         }
         Speaker::User => (Role::User, vec![gathered(whole, PartBody::Text(without(USER, text)))]),
         Speaker::Program => {
-            let said = PartBody::Result(Outcome { text: without(PROGRAM, text), ..outcome(None) });
-            let mut parts = vec![gathered(whole, said)];
+            let mut parts = vec![gathered(whole, PartBody::Text(without(PROGRAM, text)))];
             let mut at = 0;
             for line in text.split_inclusive('\n') {
                 parts.extend(done(line.trim_end(), at).into_iter().flatten());

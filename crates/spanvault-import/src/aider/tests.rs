@@ -51,9 +51,9 @@ fn every_speaker_is_a_span_and_every_start_a_session() {
         found,
         [
             in_file(0, Role::System, SpanKind::Meta),
-            in_file(1, Role::Tool, SpanKind::ToolResult),
+            in_file(1, Role::Tool, SpanKind::Message),
             first(3, Role::System, SpanKind::Meta),
-            first(5, Role::Tool, SpanKind::ToolResult),
+            first(5, Role::Tool, SpanKind::Message),
             first(8, Role::User, SpanKind::Message),
             first(12, Role::Assistant, SpanKind::Message),
             first(24, Role::Tool, SpanKind::ToolCall),
@@ -82,11 +82,7 @@ fn an_applied_edit_and_a_commit_are_calls_that_succeeded() {
             ("commit", json!({"hash": "0a1b2c3", "message": "feat: print twice"})),
         ]
     );
-    let answered: Vec<_> = results(&pieces)
-        .into_iter()
-        .filter(|it| it.call_id.is_some())
-        .map(|it| (it.call_id, it.is_error))
-        .collect();
+    let answered: Vec<_> = results(&pieces).into_iter().map(|it| (it.call_id, it.is_error)).collect();
     assert_eq!(answered, calls.into_iter().map(|call| (call.id, Some(false))).collect::<Vec<_>>());
 }
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 
-use spanvault_types::SpanKind;
+use spanvault_types::{Role, SpanContent, SpanKind};
 
 use super::INTERACTIONS;
 use super::block::{Entry, dash, entries, items, trimmed};
@@ -156,33 +156,48 @@ impl Cutter<'_> {
         let call = Call::find(text);
         if call.said.is_empty() {
             let whole = trimmed(text, 0..text.len());
-            self.original(text, whole.clone())?;
+            let bytes = text.get(whole.clone()).unwrap_or_default().as_bytes();
+            self.original(bytes, original::read(bytes))?;
             return self.gap(text.get(whole.end..).unwrap_or_default().as_bytes());
         }
-        let mut at = 0;
-        let mut answered = false;
-        self.history.begin(call.repeats);
-        for (said, range) in &call.said {
-            if *said == Said::Answered && !std::mem::replace(&mut answered, true) && call.is_repeated_answer {
-                self.history.begin(true);
-            }
+        let read = |(said, range): (Said, Range<usize>)| {
             let original = text.get(range.clone()).unwrap_or_default();
-            let known = original::read(original.as_bytes()).is_ok_and(|content| match said {
-                Said::Beforehand => self.history.repeats_beforehand(&content),
-                Said::Asked | Said::Answered => self.history.repeats(&content),
+            (said, range, original::read(original.as_bytes()))
+        };
+        let parts: Vec<_> = call.said.into_iter().map(read).collect();
+        let asked =
+            || parts.iter().filter(|(said, ..)| *said == Said::Asked).filter_map(|part| part.2.as_ref().ok());
+        // What repeats a conversation repeats an answer of the model, and else it begins one.
+        let goes_on = call.repeats && asked().any(|content| content.role == Role::Assistant);
+        if asked().next().is_some() {
+            self.history.begin(asked().next(), goes_on);
+        }
+        let mut answered = false;
+        let mut at = 0;
+        for (said, range, content) in parts {
+            if said == Said::Answered && !std::mem::replace(&mut answered, true) && call.is_repeated_answer {
+                self.history.begin(None, true);
+            }
+            let known = content.as_ref().is_ok_and(|content| match said {
+                Said::Beforehand => self.history.repeats_beforehand(content),
+                Said::Answered if !call.is_repeated_answer => {
+                    self.history.add(content);
+                    false
+                }
+                Said::Asked | Said::Answered => self.history.repeats(content),
             });
             if !known {
                 self.gap(text.get(at..range.start).unwrap_or_default().as_bytes())?;
-                self.original(text, range.clone())?;
                 at = range.end;
+                let bytes = text.get(range).unwrap_or_default().as_bytes();
+                self.original(bytes, content)?;
             }
         }
         self.gap(text.get(at..).unwrap_or_default().as_bytes())
     }
 
-    fn original(&mut self, text: &str, range: Range<usize>) -> ControlFlow<()> {
-        let bytes = text.get(range).unwrap_or_default().as_bytes();
-        match original::read(bytes) {
+    fn original(&mut self, bytes: &[u8], content: Result<SpanContent, Unparsed>) -> ControlFlow<()> {
+        match content {
             Ok(content) => self.span(bytes, content, None)?,
             Err(reason) => self.unread_call(bytes, SpanKind::Quarantined, Some(reason))?,
         }
@@ -193,7 +208,7 @@ impl Cutter<'_> {
     fn span(
         &mut self,
         bytes: &[u8],
-        content: spanvault_types::SpanContent,
+        content: SpanContent,
         quarantine: Option<Quarantine>,
     ) -> ControlFlow<()> {
         if bytes.is_empty() {

@@ -196,6 +196,18 @@ fn the_same_words_said_again_are_said_again() {
 }
 
 #[test]
+fn a_conversation_that_begins_again_is_another_one_and_an_answer_is_always_new() {
+    let once = ANTHROPIC.strip_suffix("version: 1\n").unwrap();
+    let again = once.strip_prefix("interactions:\n").unwrap();
+    let both = format!("{once}{again}version: 1\n");
+    let pieces = pieces(&Vcr::AnthropicMessages, both.as_bytes());
+    assert_eq!(joined(&pieces), both.as_bytes());
+    assert_eq!((calls(&pieces).len(), results(&pieces).len()), (4, 4));
+    let beforehand = spans(&pieces).iter().filter(|record| record.content.role == Role::System).count();
+    assert_eq!(beforehand, 1, "what is said beforehand is said once");
+}
+
+#[test]
 fn messages_inside_a_quoted_body_are_originals_of_their_own() {
     let cassette = r#"interactions:
 - request:
