@@ -122,8 +122,8 @@ fn names_a_call(results: &[(At, &Outcome)], index: usize) -> bool {
     results.get(index).is_some_and(|(_, outcome)| outcome.call_id.is_some())
 }
 
-/// Takes the waiting call that a result without id answers: one of its own span, else the first, of the tool that
-/// the result names where one of that tool waits.
+/// Takes the waiting call that a result without id answers: one of its own span, else the first before it, of the tool
+/// that the result names where one of that tool waits. What comes before all calls answers none: its own is not there.
 fn take_waiting(
     waiting: &mut VecDeque<usize>,
     calls: &[(At, &Call)],
@@ -139,9 +139,9 @@ fn take_waiting(
     let place = matches(&|at, _| at.span == result.span && at.part < result.part)
         .or_else(|| {
             let tool = outcome.tool.as_deref()?;
-            matches(&|_, call| call.tool == tool)
+            matches(&|at, call| *at < result && call.tool == tool)
         })
-        .unwrap_or(0);
+        .or_else(|| matches(&|at, _| *at < result))?;
     waiting.remove(place)
 }
 

@@ -81,6 +81,19 @@ fn without_ids_results_answer_in_order_and_by_the_tool_that_they_name() {
 }
 
 #[test]
+fn a_result_without_an_id_answers_no_call_that_comes_after_it() {
+    let record = [
+        span(vec![result(None, None)]),
+        span(vec![call(None, "a")]),
+        span(vec![result(None, None)]),
+        span(vec![result(None, Some("b"))]),
+        span(vec![call(None, "b")]),
+        span(vec![result(None, None)]),
+    ];
+    assert_eq!(answers(&record), [Some(2), Some(5)]);
+}
+
+#[test]
 fn a_result_in_the_span_of_its_call_answers_that_call() {
     let spans = [span(vec![call(None, "aborted")]), span(vec![call(None, "x"), result(None, None)])];
     assert_eq!(answers(&spans), [None, Some(1)]);
