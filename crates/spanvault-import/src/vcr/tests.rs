@@ -317,3 +317,21 @@ fn a_cassette_cut_off_anywhere_loses_no_byte_and_is_no_panic() {
     }
     only_claimed_by("vcr_anthropic_messages", ANTHROPIC);
 }
+
+#[test]
+fn an_alias_is_a_name_and_nesting_costs_no_stack() {
+    let call = |content: &str| {
+        format!(
+            "interactions:\n- request:\n    method: POST\n    parsed_body:\n      messages:\n      - content: {content}\n        role: user\n    uri: https://api.anthropic.com/v1/messages\n"
+        )
+    };
+    let bomb = call("[&a [x, x], &b [*a, *a, *a], [*b, *b, *b]]");
+    let found = pieces(&Vcr::AnthropicMessages, bomb.as_bytes());
+    assert_eq!(joined(&found), bomb.as_bytes());
+    assert_eq!(spans(&found)[0].quarantine, None);
+    for deep in [call(&"[".repeat(20_000)), call(&"{a: ".repeat(20_000)), call(&"- ".repeat(20_000))] {
+        let found = pieces(&Vcr::AnthropicMessages, deep.as_bytes());
+        assert_eq!(joined(&found), deep.as_bytes());
+        assert!(spans(&found).iter().any(|record| record.quarantine.is_some()), "it is put aside");
+    }
+}
