@@ -6,6 +6,7 @@
 mod chunks;
 mod dictionary;
 mod pack;
+mod unpack;
 mod write;
 
 pub(crate) use dictionary::train;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use spanvault_env::DiskFile;
 use spanvault_types::ContentHash;
-use zstd::bulk::Decompressor;
 use zstd::dict::DecoderDictionary;
 
 use super::chunks::{self, Packed, Piece};
+use super::unpack::unpack;
 use super::{GUIDE_BYTES, LINE_BYTES, MAGIC, VERSION, VERSION_CHUNKED};
 use crate::bytes::{Fields, len_u64, put_u48};
 use crate::segment::hash_at;
@@ -197,11 +197,8 @@ impl Pack {
         let raw = usize::try_from(line.raw).map_err(|_overflow| Unusable::Damaged)?;
         let bytes = match (line.method, &self.dictionary) {
             (Method::Raw, _) => stored,
-            (Method::Zstd, _) => Decompressor::new()?.decompress(&stored, raw).map_err(damaged)?,
-            (Method::ZstdDictionary, Some((_, prepared))) => {
-                let mut decompressor = Decompressor::with_prepared_dictionary(prepared)?;
-                decompressor.decompress(&stored, raw).map_err(damaged)?
-            }
+            (Method::Zstd, _) => unpack(&stored, line.raw, None)?,
+            (Method::ZstdDictionary, Some((_, prepared))) => unpack(&stored, line.raw, Some(prepared))?,
             (Method::Chunked, _) => self.joined(line, &stored, 0..line.raw)?,
             (Method::ZstdDictionary, None) | (Method::Dropped, _) => return Err(Unusable::Damaged),
         };
@@ -266,9 +263,7 @@ impl Pack {
         let raw = usize::try_from(piece.raw).map_err(|_overflow| Unusable::Damaged)?;
         let bytes = match piece.packed {
             Packed::AsItIs => stored,
-            Packed::Zstd if raw <= chunks::PIECE_BYTES_MAX => {
-                Decompressor::new()?.decompress(&stored, raw).map_err(damaged)?
-            }
+            Packed::Zstd if raw <= chunks::PIECE_BYTES_MAX => unpack(&stored, piece.raw, None)?,
             Packed::Zstd => return Err(Unusable::Damaged),
         };
         let is_whole = bytes.len() == raw && *blake3::hash(&bytes).as_bytes() == piece.hash;
@@ -310,11 +305,6 @@ fn load_dictionary(
         }
     }
     Ok(None)
-}
-
-/// What the decompressor says of bytes that it cannot read.
-fn damaged(_error: std::io::Error) -> Unusable {
-    Unusable::Damaged
 }
 
 /// `len` bytes at `offset`, allocated only if the file has them; fewer at its end.
