@@ -72,14 +72,14 @@ fn looked_up() -> Vec<(&'static str, String, Expected)> {
         (
             "the result of the call with this id among its arguments",
             q(json!({"calls": {"any_arg": "INV-2026-08-44719"}, "get": "result"})),
-            (Verdict::Present, json!("total 417.20 EUR")),
+            (Verdict::Present, json!("total 417.25 EUR")),
         ),
         (
             "was this exact call made, and what came of it",
             q(
                 json!({"calls": {"tool": "get_invoice", "args_exactly": {"id": "INV-2026-08-44719"}}, "get": "result.number"}),
             ),
-            (Verdict::Present, json!(417.20)),
+            (Verdict::Present, json!(417.25)),
         ),
         (
             "was a tool ever called that never was",
@@ -178,7 +178,7 @@ fn needle(vault: &Vault) -> Outcome<u64> {
     let receipts = session.record_all(vec![
         SpanDraft::user("Please see to INV-2026-08-44719: needle-77 thing was found."),
         SpanDraft::tool_call_with_id("n1", "get_invoice", json!({"id": "INV-2026-08-44719"})),
-        SpanDraft::tool_result("n1", "total 417.20 EUR"),
+        SpanDraft::tool_result("n1", "total 417.25 EUR"),
         SpanDraft::tool_call_with_id(
             "n2",
             "Write",

@@ -386,6 +386,9 @@ fn refusals_and_log() {
         str![[r#"
 DECIDED               OPERATION  SUBJECT      BYTES  TOKENS  REASONS
 [INSTANT]  compact    s12      223 bytes      14  OpenObligation (a promise or a call in it is open)
+way out        carry what is open: "spanvault checkpoint story"
+way out        do what was promised, or record the missing result
+way out        leave it in the context as it is
 
 "#]]
         .raw()

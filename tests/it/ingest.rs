@@ -313,3 +313,19 @@ fn i77_a_file_that_was_written_anew_is_a_new_state_that_shares_its_originals() {
     assert_eq!((report.spans_new, report.bytes_new), (0, 0));
     assert_eq!(desk.restored(&path), old.as_bytes());
 }
+
+#[test]
+fn a_question_may_name_a_source_by_a_path_with_dots_also_when_the_file_is_gone() {
+    use spanvault::ask::{Query, Verdict, Words};
+    let desk = Desk::new();
+    let file = desk.write("runs/a.jsonl", &format!("{}\n", line(1, "the invoice is paid")));
+    desk.ingest(&file).expect("ingested");
+    let dotted = desk.files.join("other/../runs/./a.jsonl");
+    std::fs::create_dir_all(desk.files.join("other")).expect("a folder");
+    let query = Query::text(Words::Contains("invoice".to_owned())).source(dotted.to_string_lossy());
+    assert_eq!(desk.vault.ask(&query).expect("an answer").answer, Verdict::Present);
+    std::fs::remove_file(&file).expect("removed");
+    assert_eq!(desk.vault.ask(&query).expect("an answer").answer, Verdict::Present);
+    let missing = Query::text(Words::Contains("invoice".to_owned())).source("../runs/b.jsonl");
+    assert_eq!(desk.vault.ask(&missing).expect_err("no such source").kind(), ErrorKind::NotFound);
+}

@@ -10,7 +10,9 @@ use spanvault_types::{Carried, CarriedKind, Part, Position};
 
 use crate::line::{call_line, negative_line, pointer, short, tail};
 use crate::negative::call_at;
-use crate::{LiveMark, Manifest, PairedCall, SessionReading, SpanText, tokens_of_bytes};
+use crate::{
+    LiveMark, Manifest, Obligation, ObligationKind, PairedCall, SessionReading, SpanText, tokens_of_bytes,
+};
 use further::further;
 
 /// The most that a digest takes in the context, in estimated tokens.
@@ -136,13 +138,23 @@ pub(crate) fn mark_line(
 ) -> String {
     match mark.kind {
         CarriedKind::Obligation => {
-            let result_due = reading.spans.get(span).is_some_and(|read| {
-                read.opens
-                    .iter()
-                    .any(|open| open.range == mark.range && open.kind == crate::ObligationKind::Result)
-            });
-            let verb = if result_due { "result due" } else { "open" };
-            format!("{verb}: {}", short(&mark.words, 160))
+            let opens = reading.spans.get(span).map_or(&[][..], |read| &read.opens);
+            let is_result =
+                |open: &Obligation| open.range == mark.range && open.kind == ObligationKind::Result;
+            if !opens.iter().any(is_result) {
+                return format!("open: {}", short(&mark.words, 160));
+            }
+            let at_part = |paired: &&PairedCall| {
+                let part = spans.get(span).and_then(|text| text.content.parts.get(paired.call.part));
+                part.is_some_and(|part| part.range == mark.range)
+            };
+            let first = reading.calls.partition_point(|paired| paired.call.span < span);
+            let here = reading.calls.iter().skip(first).take_while(|paired| paired.call.span == span);
+            let paired = here.into_iter().find(at_part);
+            let call =
+                paired.and_then(|paired| Some(call_line(call_of(spans, paired)?, &paired.effect, 100)));
+            let call = call.unwrap_or_else(|| mark.words.clone());
+            format!("no result: {call}; whether it was carried out is not known")
         }
         CarriedKind::Negative => {
             let negatives = reading.spans.get(span).map_or(&[][..], |read| &read.negatives);

@@ -8,6 +8,7 @@ mod python;
 mod registry;
 mod shell;
 mod sql;
+mod swe_agent;
 mod tally;
 mod verbs;
 
@@ -77,6 +78,13 @@ pub(crate) fn returns_content(call: &Call, registry: &Registry) -> bool {
 fn effect_of_tool(call: &Call, tool: &Tool) -> CallEffect {
     let mut tally = match tool.effect {
         Deed::Shell => return shell_effect(call, tool),
+        Deed::SweAgent => {
+            let script = command_of(call, tool);
+            return match script.as_deref().and_then(swe_agent::tally) {
+                Some(tally) => tally.into_effect(),
+                None => shell_effect(call, tool),
+            };
+        }
         Deed::Python => command_of(call, tool).map_or_else(Tally::opaque, |code| python::tally(&code)),
         Deed::Sql => command_of(call, tool).map_or_else(Tally::opaque, |statement| {
             let mut tally = Tally::default();

@@ -2,6 +2,7 @@
 //! result is due. Users open none, and what is done inside the same span is not owed.
 
 mod cue;
+mod deferred;
 pub(crate) mod ledger;
 pub(crate) mod pending;
 mod promise;
@@ -46,6 +47,8 @@ impl Obligation {
 pub(crate) struct Opened {
     pub(crate) obligation: Obligation,
     pub(crate) acts: Acts,
+    /// The words of its object, where it is a change that is put off.
+    pub(crate) put_off: Vec<String>,
     /// Thought, not said.
     pub(crate) thought: bool,
     /// The item of a task list, by which a later state of the list knows it again.
@@ -116,7 +119,8 @@ pub(crate) fn opened<'a>(
             places.locate(promise.range.start, promise.range.end),
             words.to_owned(),
         );
-        Opened { obligation, acts, thought, task: None }
+        let put_off = deferred::put_off(text, &promise);
+        Opened { obligation, acts, put_off, thought, task: None }
     })
 }
 

@@ -72,7 +72,7 @@ impl Manifest {
     pub fn of<'a>(
         text: &str,
         covered: impl IntoIterator<Item = &'a Self>,
-        sources: impl IntoIterator<Item = (Position, Vec<Atom>)>,
+        sources: impl IntoIterator<Item = (Position, &'a [Atom])>,
     ) -> Self {
         let said = said_in(text);
         let mut found: HashMap<(AtomKind, String), (Option<String>, Position)> = HashMap::new();

@@ -153,6 +153,38 @@ impl Reason {
     }
 }
 
+impl Reason {
+    /// What can be done about this reason, as far as it says itself. What a decision knows beyond it, such as when all of
+    /// its reasons will have passed, stands in the decision.
+    pub fn ways_out(&self) -> Vec<WayOut> {
+        match self {
+            Self::NoPointer | Self::DishonestSummary { .. } | Self::SummaryNotAdmitted { .. } => {
+                vec![WayOut::EmitHonestSummary]
+            }
+            Self::NotRetrievable { .. } | Self::Unreadable => vec![WayOut::Verify],
+            Self::ExpiresBeforeNeed { needed_until, demand, .. } => vec![
+                WayOut::ExtendRetention { until: *needed_until },
+                WayOut::WithdrawDemand { demand: *demand },
+            ],
+            Self::Held { hold } => vec![WayOut::ReleaseHold { hold: *hold }],
+            Self::Leased { until, .. } => match until {
+                Horizon::Until(at) => vec![WayOut::Wait { until: Expiry::At(*at) }],
+                Horizon::Unknown => Vec::new(),
+            },
+            Self::NotDue { kept_until: Expiry::Never } => vec![WayOut::SetRetention],
+            Self::NotDue { kept_until } => vec![WayOut::Wait { until: *kept_until }],
+            Self::NotCondemned { ready_at } => {
+                ready_at.iter().map(|until| WayOut::Wait { until: *until }).collect()
+            }
+            Self::OpenObligation { .. } => vec![WayOut::Checkpoint, WayOut::Discharge],
+            Self::UnabsorbedNegative { .. } | Self::DanglingReference { .. } => vec![WayOut::Checkpoint],
+            Self::ClockUntrusted => vec![WayOut::ConfirmClock],
+            Self::StorePoisoned => vec![WayOut::Reopen],
+            Self::NoSpace => vec![WayOut::FreeSpace],
+        }
+    }
+}
+
 /// What would turn a refusal into a permit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WayOut {

@@ -210,6 +210,14 @@ impl Originals for VaultOriginals<'_> {
         Ok(self.vault.session_at(at)?.name.into())
     }
 
+    fn source_path(&self, path: &str) -> Result<String> {
+        // What is the end of a path as it is recorded stays so: several sources may have it.
+        match self.vault.find_sources(path)?.as_slice() {
+            [only] => Ok(self.vault.source_at(*only)?.path),
+            _none_or_several => Ok(path.to_owned()),
+        }
+    }
+
     fn transcripts(&self, within: &Within) -> Result<Transcripts<'_, Error>> {
         if let Some(path) = &within.source {
             let sources = self.vault.find_sources(path)?;

@@ -3,7 +3,7 @@
 //! Answers come from the log alone. The index may say where to look; what it says is verified there, and what it
 //! does not know is looked for in the sidecars before anything is called absent (E4).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use spanvault_store::{Frame, Store, Whereabouts};
 use spanvault_types::key::{self, Key, Table};
@@ -164,11 +164,21 @@ impl Vault {
             }
         }
         if found.is_empty()
-            && let Ok(absolute) = self.options.env.disk.canonical(Path::new(path))
+            && let Some(absolute) = self.absolute_path(Path::new(path))
         {
             found.extend(self.source_of_path(&absolute.to_string_lossy())?);
         }
         Ok(found)
+    }
+
+    /// Where a path leads to from here; the file itself may be gone.
+    fn absolute_path(&self, path: &Path) -> Option<PathBuf> {
+        let disk = &self.options.env.disk;
+        if let Ok(absolute) = disk.canonical(path) {
+            return Some(absolute);
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Some(disk.canonical(parent.unwrap_or(Path::new("."))).ok()?.join(path.file_name()?))
     }
 
     /// The original that `hash` names: the newest whose bytes are there, else the newest that was.

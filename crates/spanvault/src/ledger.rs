@@ -1,7 +1,7 @@
 //! The log as a ledger: what was refused, and what happened.
 
 use spanvault_types::key::{self, Table};
-use spanvault_types::{Event, Operation, Position, Reason, StoreTime};
+use spanvault_types::{Event, Operation, Position, Reason, StoreTime, WayOut};
 
 use crate::catalog::AnySummary;
 use crate::error::{Error, Result};
@@ -26,6 +26,8 @@ pub struct RefusalInfo {
     pub tokens: u64,
     /// All reasons.
     pub reasons: Vec<Reason>,
+    /// What can be done about them, each once; any of them may not be enough alone.
+    pub ways_out: Vec<WayOut>,
     /// Whether a later verdict about the same subject stands in the log (I87).
     pub is_superseded: bool,
 }
@@ -37,6 +39,17 @@ pub struct LogEntry {
     pub at: Position,
     /// What it records.
     pub event: Event,
+}
+
+/// The ways out of a logged refusal: the log keeps its reasons, and they say what can be done.
+fn ways_out(operation: Operation, reasons: &[Reason]) -> Vec<WayOut> {
+    let mut ways: Vec<WayOut> = reasons.iter().flat_map(Reason::ways_out).collect();
+    if operation == Operation::Compact {
+        ways.push(WayOut::PreserveVerbatim);
+    }
+    ways.sort();
+    ways.dedup();
+    ways
 }
 
 impl Vault {
@@ -62,6 +75,7 @@ impl Vault {
                     subject: item.subject,
                     bytes: item.bytes,
                     tokens: item.tokens,
+                    ways_out: ways_out(refused.operation, &item.reasons),
                     reasons: item.reasons,
                     is_superseded,
                 })?;

@@ -47,7 +47,7 @@ impl Vault {
 
     fn session_info(&self, session: &Session<'_>) -> Result<SessionInfo> {
         let at = session.id();
-        let superseded = self.superseded_spans(at)?;
+        let superseded = self.superseded_spans()?;
         let mut info = SessionInfo {
             session: session.name().to_owned(),
             format: self.session_at(at)?.format,

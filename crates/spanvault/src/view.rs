@@ -102,23 +102,16 @@ impl Vault {
 
     /// The spans of a session in order, without those that a newer state of their source superseded.
     pub(crate) fn session_spans(&self, session: Position) -> Result<Vec<Position>> {
-        let superseded = self.superseded_spans(session)?;
+        let superseded = self.superseded_spans()?;
         let mut spans = self.positions(&key::key(Table::Span, &[session]))?;
         spans.retain(|at| !superseded.contains(at));
         Ok(spans)
     }
 
-    /// The spans of a session that a newer state of their source replaced.
-    pub(crate) fn superseded_spans(&self, session: Position) -> Result<HashSet<Position>> {
-        let mut found = HashSet::new();
-        for (found_key, _at) in self.entries(&key::key(Table::Superseded, &[]))? {
-            if let Some(span) = key::field(&found_key, 0)
-                && self.span_at(span)?.session == session
-            {
-                found.insert(span);
-            }
-        }
-        Ok(found)
+    /// The spans that a newer state of their source replaced.
+    pub(crate) fn superseded_spans(&self) -> Result<HashSet<Position>> {
+        let entries = self.entries(&key::key(Table::Superseded, &[]))?;
+        Ok(entries.iter().filter_map(|(found, _at)| key::field(found, 0)).collect())
     }
 
     /// Reads what can be read of a span.

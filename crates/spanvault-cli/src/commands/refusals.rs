@@ -1,5 +1,7 @@
 //! `refusals`: what the gate said no to, and why.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use serde::Serialize;
 use spanvault::{RefusalInfo, SpanId};
@@ -13,7 +15,8 @@ use crate::wire::{self, ReasonResponse};
 /// List what the gate refused, with every reason
 ///
 /// One line for each refused span (or original, where removal was asked for), oldest first. A refusal that a later
-/// verdict about the same span replaced is marked so; "spanvault capacity" adds up those that stand.
+/// verdict about the same span replaced is marked so; "spanvault capacity" adds up those that stand. Below the list
+/// stands what can be done about those that stand.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     spanvault refusals --standing\n  \
@@ -26,6 +29,7 @@ pub(crate) struct RefusalsArgs {
 
 pub(crate) fn run(args: &RefusalsArgs, context: &mut Context) -> Result<Exit, Failure> {
     let vault = context.reading()?;
+    let mut ways_out = BTreeSet::new();
     let mut list = context.output.list();
     stream(
         |sink| vault.refusals(sink),
@@ -33,10 +37,20 @@ pub(crate) fn run(args: &RefusalsArgs, context: &mut Context) -> Result<Exit, Fa
             if args.standing && info.is_superseded {
                 return Ok(());
             }
-            list.push(&RefusalResponse::from(info))
+            let response = RefusalResponse::from(info);
+            if !response.superseded {
+                ways_out.extend(response.ways_out.iter().cloned());
+            }
+            list.push(&response)
         },
     )?;
     list.finish()?;
+    if !context.output.is_json() {
+        let mut page = context.output.page();
+        for way in &ways_out {
+            page.field("way out", way).map_err(Failure::printing)?;
+        }
+    }
     Ok(Exit::Done)
 }
 
@@ -50,6 +64,7 @@ struct RefusalResponse {
     bytes: u64,
     tokens: u64,
     reasons: Vec<ReasonResponse>,
+    ways_out: Vec<String>,
     superseded: bool,
 }
 
@@ -59,11 +74,12 @@ impl From<RefusalInfo> for RefusalResponse {
             at: info.at.get(),
             decided_at: wire::instant(info.decided_at),
             operation: wire::operation(info.operation),
-            session: Some(info.session).filter(|session| !session.is_empty()),
+            session: Some(info.session.clone()).filter(|session| !session.is_empty()),
             subject: SpanId(info.subject).to_string(),
             bytes: info.bytes,
             tokens: info.tokens,
             reasons: info.reasons.iter().map(ReasonResponse::from).collect(),
+            ways_out: info.ways_out.iter().map(|way| wire::way_out_in_words(way, &info.session)).collect(),
             superseded: info.is_superseded,
         }
     }

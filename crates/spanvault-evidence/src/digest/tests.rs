@@ -12,7 +12,9 @@ fn digest_of(session: &Session, kept: usize, text: &str) -> Result<(String, Vec<
     let (reading, spans) = (session.read(), session.texts());
     let marks = live(&reading, &spans, &candidates, &stays, &[]);
     let covered: Vec<_> = (0..cut).collect();
-    let manifest = Manifest::of(text, [], session.atoms().into_iter().take(cut));
+    let atoms = session.atoms();
+    let sources = atoms.iter().take(cut).map(|(at, atoms)| (*at, atoms.as_slice()));
+    let manifest = Manifest::of(text, [], sources);
     let input = DigestInput {
         reading: &reading,
         spans: &spans,

@@ -22,6 +22,8 @@ pub(super) enum Deed {
     /// Changes nothing but the agent's own state.
     Internal,
     Shell,
+    /// A command of SWE-agent's own shell.
+    SweAgent,
     Python,
     Sql,
     Patch,
@@ -36,6 +38,7 @@ impl Deed {
             Self::Opaque => "opaque",
             Self::Internal => "internal",
             Self::Shell => "shell",
+            Self::SweAgent => "swe_agent",
             Self::Python => "python",
             Self::Sql => "sql",
             Self::Patch => "patch",

@@ -113,3 +113,28 @@ fn statements_are_read_by_what_they_do() {
     assert_eq!(read("query", json!({"sql": "drop table t"})).effect, Effect::External);
     assert_eq!(read("query", json!({})).effect, Effect::Opaque);
 }
+
+#[test]
+fn the_commands_of_swe_agent_are_read_and_its_shell_is_a_shell() {
+    let action = |action: &str| read("action", json!({"action": action}));
+    assert_eq!(action("ls -F\n").effect, Effect::Reads);
+    let opened = action("open src/fields.py 1474\n");
+    assert_eq!((opened.effect, opened.paths), (Effect::Reads, vec!["src/fields.py".to_owned()]));
+    assert_eq!(action("find_file \"fields.py\" src").paths, ["src"]);
+    assert_eq!(action("create reproduce.py").writes, ["reproduce.py"]);
+    assert_eq!(action("edit 1:1\nimport x\nend_of_edit").effect, Effect::Opaque);
+    assert_eq!(action("rm reproduce.py && submit").writes, ["reproduce.py"]);
+    assert_eq!(action("open x; bash y.sh").effect, Effect::Opaque);
+    assert_eq!(action("submit").effect, Effect::Reads);
+}
+
+#[test]
+fn a_place_in_a_name_is_no_second_verb() {
+    for looks in ["get_all_companies_in_city", "translate_text", "generate_random_password", "generate_uuid"]
+    {
+        assert_eq!(effect(looks), Effect::Reads, "{looks}");
+    }
+    for acts in ["check_in", "check_out_guest", "get_and_frob", "generate_invoice", "look_and_delete"] {
+        assert_ne!(effect(acts), Effect::Reads, "{acts}");
+    }
+}

@@ -51,7 +51,22 @@ const LOOKS: &[&str] = &[
     "query",
     "lint",
     "diff",
+    "translate",
+    "estimate",
+    "predict",
+    "parse",
+    "classify",
+    "recommend",
+    "suggest",
+    "detect",
+    "identify",
+    "determine",
+    "decode",
+    "encode",
 ];
+
+/// What `generate_…` makes out of nothing and hands back.
+const MADE_UP: &[&str] = &["random", "password", "uuid", "number", "numbers"];
 
 /// Verbs that change something, wherever they stand in a name.
 const CHANGES: &[&str] = &[
@@ -182,9 +197,13 @@ const PATH_ARGS: &[&str] = &[
 pub(super) fn effect_of_unknown(tool: &str, args: &Value) -> CallEffect {
     let words = words_of(own_name(tool));
     let mut tally = Tally::default();
-    let looks = words.first().is_some_and(|first| LOOKS.contains(&first.as_str()));
-    let goes_on =
-        words.iter().skip(1).any(|word| ["and", "or", "then", "in", "out"].contains(&word.as_str()));
+    let looks = match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        // To check in is to do something.
+        [] | ["check", "in" | "out", ..] => false,
+        ["generate", made, ..] => MADE_UP.contains(made),
+        [first, ..] => LOOKS.contains(first),
+    };
+    let goes_on = words.iter().skip(1).any(|word| ["and", "or", "then"].contains(&word.as_str()));
     if looks && !goes_on && !has_method_that_changes(args) {
         for name in PATH_ARGS {
             strings_of(args.get(*name), &mut |path| tally.touch(path));

@@ -3,10 +3,15 @@
 //! A promise is discharged by the first later call of its kind that did not fail and stands in the same turn,
 //! follows within [`REACH_SPANS`] conversation spans, or shares a name with it. Each event settles all that it
 //! can settle at once and no obligation is settled twice, so a session is read in one pass.
+//!
+//! A change that is put off ("I still have to rotate the key") is not what the next calls are for: only one that speaks
+//! of its object carries it out, however late. Where the agent calls no tools, its next statement is what it looked
+//! for; a change that it promises stays open until it says that it is done.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Opened;
+use super::deferred::object_words;
 use super::verb::Acts;
 use crate::prose::names;
 
@@ -44,9 +49,15 @@ pub(crate) struct Ledger {
     earlier: ByAct,
     /// By a name that they share with what would carry them out.
     named: HashMap<String, ByAct>,
+    /// Those that are put off, by a word of their object.
+    objects: HashMap<String, ByAct>,
+    /// Whether the agent of this session calls no tools, so that its words are all it has to look with.
+    has_only_words: bool,
     /// Promises to speak or to think, until the agent speaks; to ask, until it asks.
     to_speak: Vec<usize>,
     to_ask: Vec<usize>,
+    /// Where the agent has only words: thoughts of looking, until it speaks in a later turn.
+    to_tell: Vec<usize>,
     /// Thoughts since the last call.
     thoughts: ByAct,
     /// Items of the task list as it stands.
@@ -54,12 +65,18 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// A ledger for a session whose agent calls tools, or never does.
+    pub(crate) fn new(calls_tools: bool) -> Self {
+        Self { has_only_words: !calls_tools, ..Self::default() }
+    }
+
     /// A user's message begins a turn. It cancels nothing.
     pub(crate) fn begin_turn(&mut self) {
         for (turn, earlier) in self.turn.iter_mut().zip(&mut self.earlier) {
             earlier.append(turn);
         }
         self.thoughts = ByAct::default();
+        self.to_speak.append(&mut self.to_tell);
     }
 
     /// A call that was carried out in span `span`, the `ordinal`th of the conversation.
@@ -81,8 +98,11 @@ impl Ledger {
                 }
             }
         }
-        for name in args.flat_map(names) {
-            self.share(name, acts, span);
+        for arg in args {
+            for name in names(arg) {
+                self.share(name, acts, span);
+            }
+            self.speak_of(arg, acts, span);
         }
     }
 
@@ -96,8 +116,26 @@ impl Ledger {
                 self.discharge(entry, span);
             }
         }
-        for name in done.flat_map(names) {
-            self.share(name, Acts::BY_CALL.and(Acts::TASKS), span);
+        let acts = Acts::BY_CALL.and(Acts::TASKS);
+        for sentence in done {
+            for name in names(sentence) {
+                self.share(name, acts, span);
+            }
+            self.speak_of(sentence, acts, span);
+        }
+    }
+
+    /// Settles what was put off and has an object that `text` speaks of.
+    fn speak_of(&mut self, text: &str, acts: Acts, span: usize) {
+        if self.objects.is_empty() {
+            return;
+        }
+        for word in object_words(text) {
+            let Some(lists) = self.objects.get_mut(&word) else { continue };
+            let sharing: Vec<_> = acts.each().flat_map(|act| std::mem::take(&mut lists[act])).collect();
+            for entry in sharing {
+                self.discharge(entry, span);
+            }
         }
     }
 
@@ -135,14 +173,26 @@ impl Ledger {
             }
             let entry = self.entries.len();
             self.entries.push(Entry { owed: (span, place), ordinal, open: true });
-            for act in opened.acts.each() {
-                self.turn[act].push(entry);
-                if opened.thought {
-                    self.thoughts[act].push(entry);
+            for word in &opened.put_off {
+                let lists = self.objects.entry(word.clone()).or_default();
+                opened.acts.each().for_each(|act| lists[act].push(entry));
+            }
+            if opened.put_off.is_empty() {
+                for act in opened.acts.each() {
+                    self.turn[act].push(entry);
+                    if opened.thought {
+                        self.thoughts[act].push(entry);
+                    }
                 }
             }
-            if opened.acts.meets(Acts::SPEAK.and(Acts::THINK)) {
+            let looks = opened.acts.meets(Acts::LOOK.and(Acts::RUN))
+                && !opened.acts.meets(Acts::CHANGE.and(Acts::COMMIT));
+            if opened.acts.meets(Acts::SPEAK.and(Acts::THINK))
+                || (self.has_only_words && looks && !opened.thought)
+            {
                 self.to_speak.push(entry);
+            } else if self.has_only_words && looks {
+                self.to_tell.push(entry);
             }
             if opened.acts.meets(Acts::ASK) {
                 self.to_ask.push(entry);

@@ -1,6 +1,16 @@
 use proptest::prelude::*;
 
 use super::*;
+
+fn manifest_of<'a>(
+    text: &str,
+    covered: impl IntoIterator<Item = &'a Manifest>,
+    sources: impl IntoIterator<Item = (Position, Vec<Atom>)>,
+) -> Manifest {
+    let sources: Vec<_> = sources.into_iter().collect();
+    let covered: Vec<Manifest> = covered.into_iter().cloned().collect();
+    Manifest::of(text, &covered, sources.iter().map(|(at, atoms)| (*at, atoms.as_slice())))
+}
 use crate::atoms_of_text;
 
 fn atom(kind: AtomKind, text: &str, normal: &str) -> Atom {
@@ -25,7 +35,7 @@ fn omitted(manifest: &Manifest) -> Vec<(AtomKind, &str)> {
 fn what_the_text_does_not_say_is_named_with_an_original_that_holds_it() {
     let sources =
         [source(7, "/etc/app/conf.yaml and INV-2025-08-44719"), source(9, "/etc/app/conf.yaml again")];
-    let manifest = Manifest::of("wrote configuration for INV-2025-08-44719", [], sources);
+    let manifest = manifest_of("wrote configuration for INV-2025-08-44719", [], sources);
     assert_eq!(omitted(&manifest), [(AtomKind::Path, "/etc/app/conf.yaml")]);
     assert_eq!(manifest.find(AtomKind::Path, "/etc/app/conf.yaml").unwrap().at, Position::new(7));
     assert!(manifest.find(AtomKind::Identifier, "INV-2025-08-44719").unwrap().kept);
@@ -34,20 +44,20 @@ fn what_the_text_does_not_say_is_named_with_an_original_that_holds_it() {
 #[test]
 fn equal_details_are_one_whatever_they_look_like() {
     let numbers = vec![atom(AtomKind::Number, "1,024", "1024"), atom(AtomKind::Number, "1024", "1024")];
-    let manifest = Manifest::of("", [], [(Position::new(1), numbers)]);
+    let manifest = manifest_of("", [], [(Position::new(1), numbers)]);
     assert_eq!(manifest.details().len(), 1);
     assert_eq!(manifest.details()[0].words(), "1,024");
 }
 
 #[test]
 fn a_path_is_kept_when_it_stands_in_the_text_not_when_its_last_component_does() {
-    let manifest = Manifest::of("changed conf.yaml", [], [source(1, "wrote /etc/app/conf.yaml")]);
+    let manifest = manifest_of("changed conf.yaml", [], [source(1, "wrote /etc/app/conf.yaml")]);
     assert_eq!(omitted(&manifest), [(AtomKind::Path, "/etc/app/conf.yaml")]);
 }
 
 #[test]
 fn fidelity_counts_what_the_text_kept_by_kind() {
-    let manifest = Manifest::of("see /a/b.rs", [], [source(1, "/a/b.rs and /a/c.rs")]);
+    let manifest = manifest_of("see /a/b.rs", [], [source(1, "/a/b.rs and /a/c.rs")]);
     let path =
         manifest.fidelity().into_iter().find(|fidelity| fidelity.kind == AtomKind::Path as u8).unwrap();
     assert_eq!((path.total, path.kept), (2, 1));
@@ -56,15 +66,12 @@ fn fidelity_counts_what_the_text_kept_by_kind() {
 
 #[test]
 fn five_generations_keep_the_identifiers_of_the_first_named() {
-    let mut manifest = Manifest::of(
-        "generation 1 keeps TICKET-1",
-        [],
-        [source(5, "TICKET-1 INV-2025-08-44719 /etc/passwd")],
-    );
+    let mut manifest =
+        manifest_of("generation 1 keeps TICKET-1", [], [source(5, "TICKET-1 INV-2025-08-44719 /etc/passwd")]);
     let mut faded = Vec::new();
     for generation in 2..=5 {
         let added = source(generation * 10, &format!("TICKET-{generation}"));
-        manifest = Manifest::of(&format!("generation {generation}"), [&manifest], [added]);
+        manifest = manifest_of(&format!("generation {generation}"), [&manifest], [added]);
         faded.push(manifest.fidelity().iter().map(|fidelity| fidelity.kept).sum::<u64>());
     }
     let named = omitted(&manifest);
@@ -77,9 +84,9 @@ fn five_generations_keep_the_identifiers_of_the_first_named() {
 
 #[test]
 fn a_detail_that_the_child_kept_is_named_when_the_next_text_drops_it() {
-    let child = Manifest::of("TICKET-1", [], [source(5, "TICKET-1")]);
+    let child = manifest_of("TICKET-1", [], [source(5, "TICKET-1")]);
     assert_eq!(omitted(&child), []);
-    let next = Manifest::of("nothing of it", [&child], []);
+    let next = manifest_of("nothing of it", [&child], []);
     assert_eq!(omitted(&next), [(AtomKind::Identifier, "TICKET-1")]);
 }
 
@@ -87,7 +94,7 @@ fn a_detail_that_the_child_kept_is_named_when_the_next_text_drops_it() {
 fn an_honest_manifest_leaves_nothing_unnamed_and_a_tampered_one_does() {
     let text = "kept TICKET-1";
     let (at, atoms) = source(5, "TICKET-1 TICKET-2 TICKET-3");
-    let honest = Manifest::of(text, [], [(at, atoms.clone())]);
+    let honest = manifest_of(text, [], [(at, atoms.clone())]);
     assert_eq!(honest.unnamed(text, &atoms), 0);
     assert_eq!(honest.unnamed("kept nothing", &atoms), 1, "it says that TICKET-1 is kept, and it is not");
     let cut = Manifest::from_sorted(honest.details()[..1].to_vec());
@@ -99,7 +106,7 @@ fn a_long_detail_is_named_by_its_head_and_stays_distinct() {
     let long = "x".repeat(5000);
     let other = format!("{}y", "x".repeat(4999));
     let atoms = vec![atom(AtomKind::Argument, &long, &long), atom(AtomKind::Argument, &other, &other)];
-    let manifest = Manifest::of("", [], [(Position::new(1), atoms.clone())]);
+    let manifest = manifest_of("", [], [(Position::new(1), atoms.clone())]);
     assert_eq!(manifest.details().len(), 2);
     assert!(manifest.details().iter().all(|detail| detail.normal.len() < 256));
     assert!(manifest.find(AtomKind::Argument, &long).is_some());
@@ -111,11 +118,11 @@ fn over_a_hundred_numbers_are_shown_as_a_count_and_a_range_and_still_listed() {
     let numbers = |count: i32| {
         (0..count).map(|n| atom(AtomKind::Number, &n.to_string(), &n.to_string())).collect::<Vec<_>>()
     };
-    let manifest = Manifest::of("", [], [(Position::new(3), numbers(150))]);
+    let manifest = manifest_of("", [], [(Position::new(3), numbers(150))]);
     let shown = manifest.shown(AtomKind::Number);
     assert_eq!(shown, [Shown::Numbers { at: Position::new(3), count: 150, range: ("0", "149") }]);
     assert_eq!(manifest.omitted(AtomKind::Number), 150);
-    let few = Manifest::of("", [], [(Position::new(3), numbers(100))]);
+    let few = manifest_of("", [], [(Position::new(3), numbers(100))]);
     assert_eq!(few.shown(AtomKind::Number).len(), 100);
 }
 
@@ -139,7 +146,7 @@ proptest! {
     #[test]
     fn omissions_are_the_atoms_of_the_originals_minus_those_of_the_summary(originals in proptest::collection::vec(words(), 0..6), text in words()) {
         let sources: Vec<_> = originals.iter().zip(1..).map(|(original, at)| source(at, original)).collect();
-        let manifest = Manifest::of(&text, [], sources.clone());
+        let manifest = manifest_of(&text, [], sources.clone());
         let said: BTreeSet<_> = atoms_of_text(&text).into_iter().map(|atom| (atom.kind, atom.normal)).collect();
         let held: BTreeSet<_> = sources.iter().flat_map(|(_, atoms)| atoms).map(|atom| (atom.kind, atom.normal.clone())).collect();
         let expected: Vec<_> = held.difference(&said).cloned().collect();
@@ -151,9 +158,9 @@ proptest! {
 
     #[test]
     fn a_manifest_of_manifests_holds_what_one_over_all_originals_holds(first in words(), second in words(), between in words(), text in words()) {
-        let child = Manifest::of(&between, [], [source(1, &first)]);
-        let merged = Manifest::of(&text, [&child], [source(2, &second)]);
-        let whole = Manifest::of(&text, [], [source(1, &first), source(2, &second)]);
+        let child = manifest_of(&between, [], [source(1, &first)]);
+        let merged = manifest_of(&text, [&child], [source(2, &second)]);
+        let whole = manifest_of(&text, [], [source(1, &first), source(2, &second)]);
         prop_assert_eq!(merged, whole);
     }
 

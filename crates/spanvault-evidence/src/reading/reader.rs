@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
                 .filter_map(|(number, paired)| Some((paired.result?, number)))
                 .collect(),
             read: spans.iter().map(|_| Read::default()).collect(),
-            ledger: Ledger::default(),
+            ledger: Ledger::new(!calls.is_empty()),
             negatives: Negatives::default(),
             ordinal: 0,
             unanswered: Vec::new(),
@@ -138,7 +138,8 @@ impl<'a> Reader<'a> {
         if paired.result.is_none() && paired.fate.executed {
             self.unanswered.push((at.span, opens.len()));
             let obligation = owing(ObligationKind::Result, part.range, call.tool.clone());
-            opens.push(Opened { obligation, acts: Acts::NONE, thought: false, task: None });
+            let acts = Acts::NONE;
+            opens.push(Opened { obligation, acts, put_off: Vec::new(), thought: false, task: None });
         }
         let Some(result) = paired.result else { return };
         let succeeded = paired.fate.fate != Fate::Failed;

@@ -388,3 +388,33 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_change_that_is_put_off_waits_for_one_that_speaks_of_its_object() {
+    let session = Session::new()
+        .says("Done. I still have to rotate the signing key.")
+        .user("First the readme, please.")
+        .calls("Write", json!({"file_path": "/srv/README.md", "content": "hello"}))
+        .gets("written")
+        .runs("vault write -f transit/signing/rotate", "Success!");
+    let read = session.read();
+    assert_eq!(read.spans[0].opens.len(), 1);
+    let by = read.spans[0].opens[0].discharged_by.expect("it is done");
+    assert!(by >= 4, "the readme is not the key: {by}");
+    let without = Session::new()
+        .says("Done. I still have to rotate the signing key.")
+        .user("First the readme, please.")
+        .calls("Write", json!({"file_path": "/srv/README.md", "content": "hello"}))
+        .gets("written");
+    assert!(without.read().spans[0].opens[0].is_open());
+}
+
+#[test]
+fn an_agent_without_tools_has_looked_when_it_speaks_again_and_has_changed_nothing() {
+    let session = Session::new()
+        .says("I will check the invoice. I will refund the order.")
+        .user("Thanks.")
+        .says("Your invoice says 12.50.");
+    let open: Vec<bool> = session.read().spans[0].opens.iter().map(Obligation::is_open).collect();
+    assert_eq!(open, [false, true]);
+}

@@ -8,7 +8,6 @@
 mod crash;
 mod damage;
 mod life;
-mod long_originals;
 mod noise;
 mod real;
 mod support;

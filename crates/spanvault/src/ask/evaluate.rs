@@ -81,7 +81,10 @@ struct Evaluation {
 
 impl Evaluation {
     fn new<O: Originals + ?Sized>(query: &Query, originals: &O) -> Result<Self, AskError<O::Error>> {
-        let plan = Plan::new(query)?;
+        let mut plan = Plan::new(query)?;
+        if let Some(path) = &plan.scope.source {
+            plan.scope.source = Some(originals.source_path(path).map_err(AskError::Originals)?);
+        }
         let session = match &query.scope.session {
             Some(name) => Some(originals.session(name).map_err(AskError::Originals)?),
             None => None,
@@ -154,7 +157,8 @@ impl Evaluation {
 
     fn finish<O: Originals + ?Sized>(self, originals: &O) -> Result<Answer, AskError<O::Error>> {
         if self.transcripts == 0 {
-            let named = [("source", &self.plan.scope.source), ("record", &self.plan.scope.record)];
+            let asked = &self.plan.asked;
+            let named = [("source", &asked.source), ("record", &asked.record)];
             let named = named.into_iter().filter_map(|(field, value)| Some((field, value.as_ref()?)));
             let places: Vec<String> = named.map(|(field, value)| format!("{field} {value:?}")).collect();
             if !places.is_empty() {

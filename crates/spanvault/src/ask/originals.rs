@@ -151,6 +151,14 @@ pub trait Originals: Sync {
     /// Where there is none, or several start with it.
     fn session(&self, name: &str) -> Result<Arc<str>, Self::Error>;
 
+    /// The path by which a source is known that a question calls `path`: `../runs/a.jsonl` may lead to one.
+    ///
+    /// # Errors
+    /// Where sources cannot be listed.
+    fn source_path(&self, path: &str) -> Result<String, Self::Error> {
+        Ok(path.to_owned())
+    }
+
     /// The transcripts, one after the other, in the order in which they were recorded.
     ///
     /// # Errors

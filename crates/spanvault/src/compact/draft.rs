@@ -55,9 +55,10 @@ impl SummaryDraft {
         summarizer: &mut dyn Summarizer,
     ) -> Result<Drafts> {
         let mut found = Drafts::default();
+        let session = Session::new(insight);
         let mut queue: Vec<PlannedRange> = ranges.iter().rev().cloned().collect();
         while let Some(range) = queue.pop() {
-            match Self::write(insight, &range, summarizer)? {
+            match Self::write(insight, &session, &range, summarizer)? {
                 Some(draft) if draft.tokens() < draft.replaced_tokens => found.written.push(draft),
                 Some(draft) if draft.view.admission.is_err() => found.written.push(draft),
                 Some(draft) => found.no_shorter.extend(draft.rows),
@@ -77,10 +78,11 @@ impl SummaryDraft {
     /// Writes one; `None` where what its digest must carry does not fit.
     fn write(
         insight: &Insight,
+        session: &Session<'_>,
         range: &PlannedRange,
         summarizer: &mut dyn Summarizer,
     ) -> Result<Option<Self>> {
-        let texts = insight.texts();
+        let texts = &session.texts;
         let closure = insight.closure(&range.rows, &range.summaries);
         let request = SummaryRequest { insight, rows: &range.rows, summaries: &range.summaries };
         let text = summarizer.summarize(&request)?;
@@ -97,14 +99,16 @@ impl SummaryDraft {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        let all_atoms: Vec<Atom> = sources.iter().flat_map(|(_at, atoms)| atoms.iter().cloned()).collect();
-        let manifest = Manifest::of(&text, &covered, sources);
-        let Some(digest) = write_digest(insight, range, &texts, &closure, &manifest) else { return Ok(None) };
+        let by_original = sources.iter().map(|(at, atoms)| (*at, atoms.as_slice()));
+        let manifest = Manifest::of(&text, &covered, by_original);
+        let Some(digest) = write_digest(insight, session, range, &closure, &manifest) else {
+            return Ok(None);
+        };
         let spans: Vec<SpanText<'_>> = range.rows.iter().filter_map(|n| texts.get(*n).copied()).collect();
         let summaries: Vec<&str> =
             insight.summaries_of(&range.summaries).map(|row| row.text.as_str()).collect();
         let admitted = admit(&text, &SummarySources { spans: &spans, summaries: &summaries });
-        let unnamed = Ok(manifest.unnamed(&text, &all_atoms));
+        let unnamed = Ok(manifest.unnamed(&text, sources.iter().flat_map(|(_at, atoms)| atoms)));
         Ok(Some(Self {
             rows: range.rows.clone(),
             summaries: range.summaries.clone(),
@@ -124,24 +128,38 @@ fn atoms_of(text: &SpanText<'_>) -> Vec<Atom> {
     atoms(text.content, text.original)
 }
 
+/// What the drafts of one session look at, made once for all of them.
+struct Session<'i> {
+    texts: Vec<SpanText<'i>>,
+    positions: Vec<Position>,
+    /// What a digest carries of each row: whatever is open in it but its obligations.
+    marks: Vec<Vec<LiveMark>>,
+}
+
+impl<'i> Session<'i> {
+    fn new(insight: &'i Insight) -> Self {
+        let is_carried = |mark: &&LiveMark| mark.kind != CarriedKind::Obligation;
+        let marks =
+            insight.marks.iter().map(|marks| marks.iter().filter(is_carried).cloned().collect()).collect();
+        let positions = insight.view.rows.iter().map(|row| row.at).collect();
+        Self { texts: insight.texts(), positions, marks }
+    }
+}
+
 fn write_digest(
     insight: &Insight,
+    session: &Session<'_>,
     range: &PlannedRange,
-    texts: &[SpanText<'_>],
     closure: &[usize],
     manifest: &Manifest,
 ) -> Option<Digest> {
-    let positions: Vec<Position> = insight.view.rows.iter().map(|row| row.at).collect();
-    let carried = |mark: &&LiveMark| mark.kind != CarriedKind::Obligation;
-    let marks: Vec<Vec<LiveMark>> =
-        insight.marks.iter().map(|marks| marks.iter().filter(carried).cloned().collect()).collect();
     let budget = (range.tokens() / DIGEST_SHARE).clamp(DIGEST_TOKENS.0, DIGEST_TOKENS.1);
     let input = DigestInput {
         reading: &insight.reading,
-        spans: texts,
-        positions: &positions,
+        spans: &session.texts,
+        positions: &session.positions,
         covered: closure,
-        marks: &marks,
+        marks: &session.marks,
         manifest,
         budget,
     };

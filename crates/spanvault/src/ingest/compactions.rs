@@ -189,7 +189,7 @@ impl Import<'_> {
             }
         }
         let used = spans.len();
-        let manifest = Manifest::of(text, [], sources);
+        let manifest = Manifest::of(text, [], sources.iter().map(|(at, atoms)| (*at, atoms.as_slice())));
         originals.sort_unstable();
         originals.dedup();
         let event = SummaryImported {

@@ -50,10 +50,7 @@ pub(crate) fn narrowed<'v>(
 /// The sessions that have to be read as a whole because postings do not tell all of them; `None` where there is too
 /// much of it.
 fn exceptions(vault: &Vault, runs: &Runs, scope: Option<Position>) -> Result<Option<BTreeSet<Position>>> {
-    let mut spans = BTreeSet::new();
-    for (found, _at) in vault.entries(&key::key(Table::Superseded, &[]))? {
-        spans.extend(key::field(&found, 0));
-    }
+    let spans: BTreeSet<Position> = vault.superseded_spans()?.into_iter().collect();
     let mut gone: BTreeMap<Position, Position> = BTreeMap::new();
     for (found, at) in vault.entries(&key::key(Table::Fate, &[]))? {
         if let Some(original) = key::field(&found, 0) {

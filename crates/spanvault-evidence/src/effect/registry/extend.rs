@@ -106,7 +106,8 @@ fn check(name: &str, tool: &Tool) -> Result<(), String> {
         if reading.effect == Deed::Mutates && reading.writes.is_empty() {
             return Err(format!("`{name}`: what mutates names the arguments that it writes to in `writes`"));
         }
-        let has_words = matches!(reading.effect, Deed::Shell | Deed::Python | Deed::Sql | Deed::Patch);
+        let has_words =
+            matches!(reading.effect, Deed::Shell | Deed::SweAgent | Deed::Python | Deed::Sql | Deed::Patch);
         if has_words != reading.command.is_some() {
             return Err(format!(
                 "`{name}`: `command` stands beside shell, python, sql and patch, and only there"
@@ -159,6 +160,6 @@ const fn weight_of(deed: Deed) -> u8 {
         Deed::Reads | Deed::Internal => 0,
         Deed::Mutates | Deed::Patch => 1,
         Deed::External => 2,
-        Deed::Opaque | Deed::Shell | Deed::Python | Deed::Sql => 3,
+        Deed::Opaque | Deed::Shell | Deed::SweAgent | Deed::Python | Deed::Sql => 3,
     }
 }
