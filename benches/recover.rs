@@ -1,13 +1,13 @@
 //! Getting originals back, verified: at random and warm, beside a bare read of the same bytes and `SQLite`.
 
-use spanvault::{Receipt, SpanDraft, Vault};
+use spanvault::{Cooling, Receipt, Run, SpanDraft, Vault};
 use spanvault_benches::noise::Noise;
 use spanvault_benches::peer::Peer;
 use spanvault_benches::place::Place;
 use spanvault_benches::raw::RawFile;
 use spanvault_benches::report::{Report, Target};
 use spanvault_benches::settings::Settings;
-use spanvault_benches::stats::{median, ratio, us_each};
+use spanvault_benches::stats::{mebibytes, median, ratio, us_each};
 use spanvault_benches::watch::timed;
 use spanvault_benches::{Outcome, check, spans};
 use spanvault_env::Env;
@@ -62,8 +62,33 @@ fn main() -> Outcome {
     report.figure("store, times pread and BLAKE3", ratio(store, verified), "x");
     report.judged("store, times SQLite", ratio(store, peer), "x", Target::AtMost(1.1));
     report.judged("vault by hash, times SQLite", ratio(hash, peer), "x", Target::AtMost(1.1));
+    cold(&sides, gets, rounds, &mut report)?;
     sides.vault.close()?;
     report.finish(&settings)
+}
+
+/// The same originals once all of them are in cold packs, each a frame of its own with a dictionary.
+fn cold(sides: &Sides, gets: usize, rounds: usize, report: &mut Report) -> Outcome {
+    let demoted = sides.vault.demote(Cooling::After(0), Run::Real, &mut |_progress| {})?;
+    check(demoted.demoted == sides.kept.len() as u64, || "not all were demoted".to_owned())?;
+    let mut noise = Noise::new(6);
+    let mut times = Vec::new();
+    for round in 0..=rounds {
+        let wanted: Vec<&Kept> =
+            (0..gets).filter_map(|_n| sides.kept.get(noise.below(sides.kept.len()))).collect();
+        let get = |kept: &&Kept| {
+            let is_right = sides.store.original(kept.receipt.span.0)?.bytes == kept.receipt.bytes;
+            check(is_right, || format!("{} differs", kept.receipt.span))
+        };
+        let ((), time) = timed(|| wanted.iter().try_for_each(get))?;
+        if round > 0 {
+            times.push(us_each(time, gets));
+        }
+    }
+    let smaller = mebibytes(demoted.bytes_before) / mebibytes(demoted.bytes_after);
+    report.judged("cold, times smaller", smaller, "x", Target::AtLeast(4.0));
+    report.judged("cold, store, by position", median(&times), "us", Target::AtMost(10.0));
+    Ok(())
 }
 
 /// One way to get an original.

@@ -118,7 +118,7 @@ pub fn peer(path: &Path, originals: &[Vec<u8>], batch: usize) -> Outcome<Duratio
 }
 
 /// The event of a span with its own original.
-fn span(session: Position, ordinal: u64, at: Position, bytes: u64) -> SpanRecorded {
+pub(crate) fn span(session: Position, ordinal: u64, at: Position, bytes: u64) -> SpanRecorded {
     SpanRecorded {
         session,
         ordinal,

@@ -8,6 +8,7 @@
 
 pub mod bulk;
 pub mod child;
+pub mod engine;
 pub mod memory;
 pub mod noise;
 pub mod peer;
@@ -17,6 +18,7 @@ pub mod report;
 pub mod settings;
 pub mod spans;
 pub mod stats;
+pub mod table;
 pub mod transcript;
 pub mod watch;
 

@@ -3,6 +3,7 @@
 //! The log keeps its copy until space is freed, and that asks again whether the cold one is there. So at no instant is
 //! there less than one good copy (I44).
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,8 +24,10 @@ use crate::writer::Writer;
 
 /// Originals in one pack at most.
 const PACK_ORIGINALS_MAX: usize = 4096;
-/// A pack is ended once its originals have this many bytes.
+/// A pack is ended once it is this long, in bytes.
 const PACK_BYTES: u64 = 32 << 20;
+/// A dictionary is trained on samples of originals that have this many bytes together.
+const SAMPLED_BYTES: u64 = 32 << 20;
 /// A dictionary is trained on at most this many bytes of originals.
 const SAMPLE_BYTES: u64 = 4 << 20;
 
@@ -59,26 +62,22 @@ impl Store {
         writer.belongs_to(self)?;
         let mut report = DemoteReport::default();
         self.sweep_packs()?;
-        let (mut wanted, total) = (originals.to_vec(), len_u64(originals.len()));
-        wanted.sort_unstable();
-        wanted.dedup();
+        let total = len_u64(originals.len());
+        let mut seen = BTreeSet::new();
+        let wanted: Vec<Position> = originals.iter().copied().filter(|at| seen.insert(*at)).collect();
         let mut chosen: Vec<Choice> = Vec::new();
-        let mut chosen_bytes = 0;
-        for (done, at) in (0..).zip(wanted) {
-            progress(Progress { done, total });
+        for at in wanted {
             match self.choose(at)? {
-                Ok(choice) => {
-                    chosen_bytes += choice.bytes;
-                    chosen.push(choice);
-                }
+                Ok(choice) => chosen.push(choice),
                 Err(elsewhere) => report.skipped.push((at, elsewhere)),
             }
-            if chosen_bytes >= PACK_BYTES || chosen.len() >= PACK_ORIGINALS_MAX {
-                self.demote_into_pack(writer, &std::mem::take(&mut chosen), &mut report)?;
-                chosen_bytes = 0;
-            }
         }
-        self.demote_into_pack(writer, &chosen, &mut report)?;
+        let mut rest = chosen.as_slice();
+        while !rest.is_empty() {
+            progress(Progress { done: total.saturating_sub(len_u64(rest.len())), total });
+            let taken = self.demote_into_pack(writer, rest, &mut report)?;
+            rest = rest.get(taken..).unwrap_or_default();
+        }
         progress(Progress { done: total, total });
         Ok(report)
     }
@@ -100,15 +99,13 @@ impl Store {
         })
     }
 
+    /// Demotes as many of the chosen as one pack takes, and gives their number.
     fn demote_into_pack(
         &self,
         writer: &mut Writer<'_>,
         chosen: &[Choice],
         report: &mut DemoteReport,
-    ) -> Result<()> {
-        if chosen.is_empty() {
-            return Ok(());
-        }
+    ) -> Result<usize> {
         let id = self.new_pack_id()?;
         let path = self.layout.pack(id);
         let draft = tmp(&path);
@@ -118,7 +115,7 @@ impl Store {
             nothing => {
                 // What cannot be removed now, a later run removes.
                 drop(disk.remove(&draft));
-                return nothing.map(|_empty| ());
+                return nothing.map(|empty| empty.taken);
             }
         };
         disk.rename(&draft, &path).map_err(io_error("rename", &draft))?;
@@ -134,7 +131,7 @@ impl Store {
         report.bytes_before += packed.bytes_before;
         report.bytes_after += packed.bytes_after;
         report.packs.push(id);
-        Ok(())
+        Ok(packed.taken)
     }
 
     /// Writes a pack under its draft name, durable but for its entry in the directory.
@@ -152,7 +149,8 @@ impl Store {
         let failed = io_error("write", draft);
         let mut pack = PackWriter::new(&*file, &self.key, id, &dictionary).map_err(&failed)?;
         let mut packed = Packed::default();
-        for choice in chosen {
+        for choice in chosen.iter().take(PACK_ORIGINALS_MAX) {
+            packed.taken += 1;
             match self.original(choice.at) {
                 Ok(original) => {
                     pack.add(choice.at.get(), original.hash, &original.bytes).map_err(&failed)?;
@@ -163,7 +161,11 @@ impl Store {
                 Err(StoreError::Missing { .. }) => report.skipped.push((choice.at, Whereabouts::Missing)),
                 Err(error) => return Err(error),
             }
+            if pack.len() >= PACK_BYTES {
+                break;
+            }
         }
+        packed.originals.sort_unstable();
         packed.bytes_after = pack.finish().map_err(&failed)?;
         Ok(packed)
     }
@@ -193,6 +195,12 @@ impl Store {
 
     /// A dictionary trained on some of the originals, or an empty one.
     fn dictionary_for(&self, chosen: &[Choice]) -> Result<Vec<u8>> {
+        let mut bytes = 0;
+        let fits = |choice: &&Choice| {
+            bytes += choice.bytes;
+            bytes <= SAMPLED_BYTES
+        };
+        let chosen: Vec<Choice> = chosen.iter().take(PACK_ORIGINALS_MAX).take_while(fits).copied().collect();
         let total_bytes: u64 = chosen.iter().map(|choice| choice.bytes).sum();
         let short = || chosen.iter().filter(|choice| choice.bytes <= len_u64(DICTIONARY_HELPS_BYTES));
         let short_bytes: u64 = short().map(|choice| choice.bytes).sum();
@@ -258,6 +266,9 @@ struct Choice {
 /// What went into a pack.
 #[derive(Debug, Default)]
 struct Packed {
+    /// How many of the chosen it took, or found to be damaged.
+    taken: usize,
+    /// Ascending.
     originals: Vec<(Position, ContentHash)>,
     bytes_before: u64,
     bytes_after: u64,

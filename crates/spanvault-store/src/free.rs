@@ -3,18 +3,19 @@
 //! A segment is replaced by its events and living bodies, a pack by its living entries. Nothing is decided here: a hot
 //! body goes only where its cold copy was read and hashed just now, or where a tombstone says that it is gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use spanvault_types::Position;
 use spanvault_types::key::Table;
 
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, io_error};
 use crate::frame::Form;
 use crate::lookup::Index;
 use crate::rebuild::Progress;
 use crate::segment::{KeyRange, first_position};
 use crate::store::Store;
+use crate::tier::usable;
 use crate::view::Sealed;
 use crate::whereabouts::Fate;
 use crate::writer::Writer;
@@ -159,7 +160,7 @@ impl Store {
 
     fn file_bytes(&self, segment: &Arc<Sealed>) -> Result<u64> {
         let path = self.layout.segment(segment.number());
-        self.log_file(segment)?.len().map_err(crate::error::io_error("read", &path))
+        self.log_file(segment)?.len().map_err(io_error("read", &path))
     }
 
     /// The bodies between two positions that need not be in the log any more, with their lengths.
@@ -217,18 +218,29 @@ impl Store {
                 continue;
             }
             let Some(pack) = self.usable_pack(demotion.pack)? else { continue };
-            let (mut bytes, mut file_bytes, mut is_empty) = (0, 0, true);
+            let mut is_empty = true;
+            let (mut living, mut dead) = (BTreeMap::new(), BTreeMap::new());
             for (number, at) in (0..).zip(&demotion.originals) {
                 let Some(line) = self.usable_line(&pack, demotion.pack, number)? else {
                     is_empty = false;
                     continue;
                 };
-                file_bytes += line.stored;
                 let is_dead = line.method == crate::cold::Method::Dropped
                     || matches!(self.fate(*at)?, Fate::Reclaimed(_));
-                bytes += if is_dead { line.stored } else { 0 };
                 is_empty &= is_dead;
+                // A piece that a living original shares with a dead one lives.
+                let stored = if is_dead { &mut dead } else { &mut living };
+                stored.insert(line.offset, line.stored);
+                let pieces =
+                    usable(pack.pieces(&line)).map_err(io_error("read", &self.layout.pack(demotion.pack)))?;
+                stored.extend(pieces.into_iter().flatten().map(|piece| (piece.offset, piece.stored)));
             }
+            let bytes: u64 = dead
+                .iter()
+                .filter(|(offset, _)| !living.contains_key(offset))
+                .map(|(_, stored)| stored)
+                .sum();
+            let file_bytes = bytes + living.values().sum::<u64>();
             if is_empty || options.is_worth(bytes, file_bytes) {
                 found.push(Dead { id: demotion.pack, bytes, file_bytes });
             } else {

@@ -1,5 +1,7 @@
 //! Reads frames and originals.
 
+use std::ops::Range;
+
 use spanvault_types::key;
 use spanvault_types::{Commitment, ContentHash, Event, Position, StoreTime};
 
@@ -151,6 +153,30 @@ impl Store {
             }
         }
         lost.map_or(Ok(None), Err)
+    }
+
+    /// The bytes `range` of the original of `at`, verified; fewer where it is shorter. Of a long original in the cold tier
+    /// no more is read than the pieces that the range lies in.
+    ///
+    /// # Errors
+    /// As [`Store::original`].
+    pub fn original_range(&self, at: Position, range: Range<u64>) -> Result<Vec<u8>> {
+        let stretch = self.retrying(|| {
+            let Ok((located, raw)) = self.carrier(at, EVENT_READ_BYTES) else { return Ok(None) };
+            let at = Position::new(located.at);
+            if raw.head.form == Form::Full || self.reclaimed(at)?.is_some() {
+                return Ok(None);
+            }
+            self.cold_stretch(at, &range)
+        })?;
+        if let Some(bytes) = stretch {
+            return Ok(bytes);
+        }
+        let mut bytes = self.original(at)?.bytes;
+        let [start, end] = [range.start, range.end].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+        bytes.truncate(end);
+        bytes.drain(..start.min(bytes.len()));
+        Ok(bytes)
     }
 
     /// The original out of its own frame, verified.

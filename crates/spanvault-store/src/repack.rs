@@ -73,14 +73,20 @@ impl Store {
         let write = || -> std::result::Result<u64, Unusable> {
             let mut writer = PackWriter::new(&*file, &self.key, id, old.dictionary())?;
             let mut good = BTreeSet::new();
+            // As they lay in the old file: neighbours stay neighbours.
+            let mut lines = lines.to_vec();
+            lines.sort_by_key(|line| line.offset);
             for line in lines {
-                let stored = if line.method == Method::Dropped {
-                    Vec::new()
+                if line.method == Method::Dropped {
+                    writer.add_stored(line, &[])?;
+                    continue;
+                }
+                good.extend(old.original(&line).is_ok().then_some(line.position));
+                if line.method == Method::Chunked {
+                    writer.add_stored_pieces(line, &old.pieces(&line)?, |piece| old.stored_piece(piece))?;
                 } else {
-                    good.extend(old.original(line).is_ok().then_some(line.position));
-                    old.stored(line)?
-                };
-                writer.add_stored(*line, &stored)?;
+                    writer.add_stored(line, &old.stored(&line)?)?;
+                }
             }
             let len = writer.finish()?;
             let reader = self.env.disk.open(draft, OpenMode::Read)?;

@@ -1,6 +1,7 @@
 //! The cold tier: which pack has an original, and the original out of it.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
 use spanvault_env::OpenMode;
@@ -134,6 +135,17 @@ impl Store {
         }
     }
 
+    /// A stretch of the original at `at` out of the pieces that its pack has of it, each verified; `None` where it is
+    /// not there in pieces, or cannot be read so.
+    pub(crate) fn cold_stretch(&self, at: Position, range: &Range<u64>) -> Result<Option<Vec<u8>>> {
+        let Some(demotion) = self.demotion(at)? else { return Ok(None) };
+        let stretch = || {
+            let line = self.cold_line(at, &demotion)?;
+            self.pack(demotion.pack)?.stretch(&line, range)
+        };
+        Ok(usable(stretch()).map_err(io_error("read", &self.layout.pack(demotion.pack)))?.flatten())
+    }
+
     /// Whether a pack has the original at `at`, as far as is known without unpacking it.
     pub(crate) fn is_cold(&self, at: Position, demotion: &Demotion) -> bool {
         let there = self.cold_line(at, demotion).is_ok_and(|line| line.method != Method::Dropped);
@@ -182,7 +194,7 @@ impl Store {
 }
 
 /// What can be used, or `None` where it is damaged or gone.
-fn usable<T>(found: std::result::Result<T, Unusable>) -> std::io::Result<Option<T>> {
+pub(crate) fn usable<T>(found: std::result::Result<T, Unusable>) -> std::io::Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(Unusable::Io(error)) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

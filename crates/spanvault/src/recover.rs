@@ -52,6 +52,27 @@ impl Vault {
         found.map(|original| original.bytes).ok_or_else(|| unknown_hash(&hash.to_string()))
     }
 
+    /// Bytes `range` of what `name` stands for, verified; fewer where it is shorter.
+    ///
+    /// Of a long original in the cold tier no more is read than the pieces that the range lies in.
+    ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// let receipt = vault.session("run-42")?.record(spanvault::SpanDraft::user("From the middle of it."))?;
+    /// assert_eq!(vault.recover_range(receipt.hash, 5..9)?, receipt.bytes[5..9]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Vault::recover`].
+    pub fn recover_range(&self, name: impl Into<Name>, range: std::ops::Range<u64>) -> Result<Vec<u8>> {
+        let subject = self.resolve(&name.into())?;
+        Ok(self.store.original_range(subject.body(), range)?)
+    }
+
     /// The verified body of a frame.
     pub(crate) fn bytes_at(&self, at: Position) -> Result<Vec<u8>> {
         Ok(self.store.original(at)?.bytes)

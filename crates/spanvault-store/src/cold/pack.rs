@@ -1,13 +1,15 @@
 //! Reads a pack.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use spanvault_env::DiskFile;
 use spanvault_types::ContentHash;
-use zstd::bulk::Decompressor;
 use zstd::dict::DecoderDictionary;
 
-use super::{GUIDE_BYTES, LINE_BYTES, MAGIC, VERSION};
+use super::chunks::{self, Packed, Piece};
+use super::unpack::unpack;
+use super::{GUIDE_BYTES, LINE_BYTES, MAGIC, VERSION, VERSION_CHUNKED};
 use crate::bytes::{Fields, len_u64, put_u48};
 use crate::segment::hash_at;
 use crate::sidecar::Unusable;
@@ -26,6 +28,8 @@ pub(crate) enum Method {
     Zstd = 2,
     /// With the pack's dictionary.
     ZstdDictionary = 3,
+    /// In pieces; what is stored is the list of them.
+    Chunked = 4,
 }
 
 /// One line of the index: where an original is in the pack.
@@ -66,6 +70,7 @@ impl Line {
             [1, 0] => Method::Raw,
             [2, 0] => Method::Zstd,
             [3, 0] => Method::ZstdDictionary,
+            [4, 0] => Method::Chunked,
             _ => return None,
         };
         Some(Self { position, method, offset, stored, raw, hash: ContentHash::from_bytes(fields.array()?) })
@@ -84,6 +89,7 @@ fn line_crc(content: &[u8], pack: u64, number: u64) -> u32 {
 /// What stands at both ends of a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Guide {
+    pub(super) version: u32,
     pub(super) id: u64,
     pub(super) count: u64,
     pub(super) dictionary_len: u64,
@@ -97,7 +103,7 @@ impl Guide {
     pub(super) fn encode(&self, key: &CheckKey, offset: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(GUIDE_BYTES);
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.version.to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
         for number in [self.id, self.count, self.dictionary_len, self.index_offset] {
             bytes.extend_from_slice(&number.to_le_bytes());
@@ -115,11 +121,13 @@ impl Guide {
             return None;
         }
         let mut fields = Fields::new(checked);
-        let begins = (fields.array()?, fields.u32()?, fields.u32()?, fields.u64()?);
-        if begins != (MAGIC, VERSION, 0, id) {
+        let (magic, version) = (fields.array()?, fields.u32()?);
+        let is_known = magic == MAGIC && matches!(version, VERSION | VERSION_CHUNKED);
+        if !is_known || (fields.u32()?, fields.u64()?) != (0, id) {
             return None;
         }
         Some(Self {
+            version,
             id,
             count: fields.u64()?,
             dictionary_len: fields.u64()?,
@@ -189,11 +197,9 @@ impl Pack {
         let raw = usize::try_from(line.raw).map_err(|_overflow| Unusable::Damaged)?;
         let bytes = match (line.method, &self.dictionary) {
             (Method::Raw, _) => stored,
-            (Method::Zstd, _) => Decompressor::new()?.decompress(&stored, raw).map_err(damaged)?,
-            (Method::ZstdDictionary, Some((_, prepared))) => {
-                let mut decompressor = Decompressor::with_prepared_dictionary(prepared)?;
-                decompressor.decompress(&stored, raw).map_err(damaged)?
-            }
+            (Method::Zstd, _) => unpack(&stored, line.raw, None)?,
+            (Method::ZstdDictionary, Some((_, prepared))) => unpack(&stored, line.raw, Some(prepared))?,
+            (Method::Chunked, _) => self.joined(line, &stored, 0..line.raw)?,
             (Method::ZstdDictionary, None) | (Method::Dropped, _) => return Err(Unusable::Damaged),
         };
         if bytes.len() == raw && ContentHash::of(&bytes) == line.hash {
@@ -201,6 +207,67 @@ impl Pack {
         } else {
             Err(Unusable::Damaged)
         }
+    }
+
+    /// A stretch of an original, out of the pieces that it lies in, each of them verified. `None` where the original is
+    /// not in pieces.
+    pub(crate) fn stretch(&self, line: &Line, range: &Range<u64>) -> Result<Option<Vec<u8>>> {
+        if line.method != Method::Chunked {
+            return Ok(None);
+        }
+        self.joined(line, &self.stored(line)?, range.clone()).map(Some)
+    }
+
+    /// The pieces of an entry; none where it is not in pieces.
+    pub(crate) fn pieces(&self, line: &Line) -> Result<Vec<Piece>> {
+        if line.method != Method::Chunked {
+            return Ok(Vec::new());
+        }
+        chunks::decode(&self.stored(line)?).ok_or(Unusable::Damaged)
+    }
+
+    /// The bytes of a piece as they are stored.
+    pub(crate) fn stored_piece(&self, piece: &Piece) -> Result<Vec<u8>> {
+        if piece.offset.checked_add(piece.stored).is_none_or(|end| end > self.guide.index_offset) {
+            return Err(Unusable::Damaged);
+        }
+        read(&*self.file, piece.offset, piece.stored)
+    }
+
+    /// The bytes of `range` of the original whose list of pieces is `list`.
+    fn joined(&self, line: &Line, list: &[u8], range: Range<u64>) -> Result<Vec<u8>> {
+        let pieces = chunks::decode(list).ok_or(Unusable::Damaged)?;
+        let lens = pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.raw));
+        if lens != Some(line.raw) {
+            return Err(Unusable::Damaged);
+        }
+        let mut bytes = Vec::new();
+        let mut begin = 0;
+        for piece in &pieces {
+            let end = begin + piece.raw;
+            if begin < range.end && range.start < end {
+                let whole = self.piece(piece)?;
+                let (from, to) = (range.start.max(begin) - begin, range.end.min(end) - begin);
+                let part = usize::try_from(from).ok().zip(usize::try_from(to).ok());
+                let part = part.and_then(|(from, to)| whole.get(from..to)).ok_or(Unusable::Damaged)?;
+                bytes.extend_from_slice(part);
+            }
+            begin = end;
+        }
+        Ok(bytes)
+    }
+
+    /// A piece: it hashes to its hash.
+    fn piece(&self, piece: &Piece) -> Result<Vec<u8>> {
+        let stored = self.stored_piece(piece)?;
+        let raw = usize::try_from(piece.raw).map_err(|_overflow| Unusable::Damaged)?;
+        let bytes = match piece.packed {
+            Packed::AsItIs => stored,
+            Packed::Zstd if raw <= chunks::PIECE_BYTES_MAX => unpack(&stored, piece.raw, None)?,
+            Packed::Zstd => return Err(Unusable::Damaged),
+        };
+        let is_whole = bytes.len() == raw && *blake3::hash(&bytes).as_bytes() == piece.hash;
+        if is_whole { Ok(bytes) } else { Err(Unusable::Damaged) }
     }
 
     /// Whether every byte between the guides is as it was written, and both guides are.
@@ -238,11 +305,6 @@ fn load_dictionary(
         }
     }
     Ok(None)
-}
-
-/// What the decompressor says of bytes that it cannot read.
-fn damaged(_error: std::io::Error) -> Unusable {
-    Unusable::Damaged
 }
 
 /// `len` bytes at `offset`, allocated only if the file has them; fewer at its end.

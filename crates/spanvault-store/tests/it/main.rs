@@ -8,6 +8,7 @@
 mod crash;
 mod damage;
 mod life;
+mod long_originals;
 mod noise;
 mod real;
 mod support;

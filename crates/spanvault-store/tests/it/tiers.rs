@@ -44,7 +44,7 @@ fn removal(writer: &Writer<'_>, original: Position) -> Removal {
     Removal { permit: permit(writer, original), class: EvidentialClass::Structured }
 }
 
-fn condemn(store: &Store, originals: &[Position]) -> Result<Position, StoreError> {
+pub(crate) fn condemn(store: &Store, originals: &[Position]) -> Result<Position, StoreError> {
     let mut writer = store.lock()?;
     let mut batch = writer.begin();
     let condemned = Condemned { originals: originals.to_vec(), at: StoreTime::from_ms(2_000) };
@@ -70,7 +70,7 @@ fn rescue(store: &Store, originals: &[Position]) {
     writer.commit(batch).unwrap();
 }
 
-fn remove_all(store: &Store, originals: &[Position]) -> Result<Vec<Position>, StoreError> {
+pub(crate) fn remove_all(store: &Store, originals: &[Position]) -> Result<Vec<Position>, StoreError> {
     let mut writer = store.lock()?;
     let removals = originals.iter().map(|at| removal(&writer, *at)).collect();
     remove(store, &mut writer, removals)
