@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use spanvault_types::{Call, EvidentialClass, Outcome, PartBody, SpanContent, SpanKind};
+use spanvault_types::{Call, EvidentialClass, Outcome, PartBody, Role, SpanContent, SpanKind};
 
 use crate::{At, CallEffect, Effect, PairedCall, Registry, effect_of};
 
@@ -40,7 +40,10 @@ pub fn classes(spans: &[&SpanContent], calls: &[PairedCall], registry: &Registry
             .iter()
             .enumerate()
             .map(|(part, body)| match &body.body {
-                PartBody::Text(text) if is_ledger(text) => EvidentialClass::Structured,
+                // What a tool says outside a result is evidence of what it did.
+                PartBody::Text(text) if content.role == Role::Tool || is_ledger(text) => {
+                    EvidentialClass::Structured
+                }
                 PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) => {
                     EvidentialClass::Narrative
                 }

@@ -59,6 +59,14 @@ fn words_are_narrative_a_ledger_is_structured_and_the_strongest_part_counts() {
 }
 
 #[test]
+fn the_words_of_a_tool_are_evidence_though_they_answer_no_call() {
+    let printed = PartBody::Text("exitcode: 0 (execution succeeded)\nCode output: 4".into());
+    let by_tool = SpanContent { role: Role::Tool, ..span(SpanKind::Message, vec![printed.clone()]) };
+    let by_agent = span(SpanKind::Message, vec![printed]);
+    assert_eq!(read(&[by_tool, by_agent]), [Structured, Narrative]);
+}
+
+#[test]
 fn what_cannot_be_read_is_side_effecting() {
     let spans = [
         span(SpanKind::Quarantined, vec![]),
