@@ -151,6 +151,23 @@ fn two_files_of_one_name_do_not_share_a_session() {
 }
 
 #[test]
+fn files_that_hold_an_event_each_are_one_session_if_they_stand_in_one_conversation() {
+    let desk = Desk::new();
+    let event = |id: u64| {
+        format!(r#"{{"id":{id},"source":"user","action":"message","args":{{"content":"word {id}"}}}}"#)
+    };
+    let sessions = |conversation: &str, id: u64| {
+        let path = desk.write(&format!("{conversation}/events/{id}.json"), &event(id));
+        desk.ingest(&path).unwrap().sessions
+    };
+    let first = sessions("one/ab", 0);
+    assert_eq!(first.len(), 1);
+    assert!(first[0].starts_with("ab-"), "{first:?}");
+    assert_eq!(sessions("one/ab", 1), first);
+    assert_ne!(sessions("two/ab", 0), first, "another conversation in a folder of the same name");
+}
+
+#[test]
 fn a_file_that_cannot_be_read_as_a_transcript_is_a_clear_error_and_nothing_is_recorded() {
     let desk = Desk::new();
     let empty = desk.write("empty.jsonl", "");

@@ -54,8 +54,8 @@ pub trait Importer: Sync {
         Kept::Nothing
     }
 
-    /// The name of the transcript that a source of this name is part of, for [`Record::session_name`]: its own, unless
-    /// the format keeps every record in a file of its own, and so a transcript in a folder.
+    /// The path of the transcript that a source of this path is part of: its own, unless the format keeps every record
+    /// in a file of its own, and so a transcript in a folder.
     fn transcript_of<'a>(&self, source: &'a str) -> &'a str {
         source
     }

@@ -149,7 +149,10 @@ impl<'v> Run<'v> {
         let path = file.path.to_string_lossy().into_owned();
         let importer = file.importer;
         let source = vault.source_of_path(&path)?;
-        let source_name = vault.source_name(&path, source)?;
+        let source_name = match importer.transcript_of(&path) {
+            whole if whole == path => vault.source_name(&path, source)?,
+            folder => folder_name(folder),
+        };
         let known = KnownRecipe::of(vault, source)?;
         Ok(Self {
             vault,
@@ -331,7 +334,7 @@ impl<'v> Run<'v> {
     fn session_name(&self, record: &Record) -> String {
         match &self.session_override {
             Some(name) => format!("{name}{}", record.record),
-            None => record.session_name(self.importer.transcript_of(&self.source_name)),
+            None => record.session_name(&self.source_name),
         }
     }
 
@@ -372,6 +375,14 @@ impl Vault {
         }
         Ok(stem.into_owned())
     }
+}
+
+/// What the session of a transcript is called that is a folder of files: as the folder, and a part of the hash of its
+/// path, since all of its files must come to the same name.
+fn folder_name(folder: &str) -> String {
+    let name = Path::new(folder).file_name().map_or_else(|| "session".into(), |name| name.to_string_lossy());
+    let digest = ContentHash::of(folder.as_bytes()).to_string();
+    format!("{name}-{}", digest.get(..8).unwrap_or(&digest))
 }
 
 impl Pending {
