@@ -29,6 +29,7 @@ mod life_of_a_span;
 mod old_vaults;
 mod promises;
 mod retention_story;
+mod side_files;
 mod small_world;
 mod transcripts;
 mod twin;

@@ -44,6 +44,7 @@ mod pi;
 mod qwen;
 mod reading;
 mod sharegpt;
+mod side_file;
 mod source;
 mod specstory;
 mod stamp;
@@ -64,6 +65,7 @@ pub use compaction::Kept;
 pub use container::{Container, Member};
 pub use error::{ImportError, Unparsed};
 pub use importer::{Confidence, Importer, Limits, Piece, Quarantine, Record};
+pub use side_file::side_file;
 
 /// A digest of the sources of this crate: another state of them may read the same bytes otherwise.
 pub const SOURCE_DIGEST: &str = env!("SPANVAULT_SOURCE_DIGEST");

@@ -325,7 +325,7 @@ fn check_files(value: &Value) {
                     check(*importer, &record);
                 }
             }
-            assert!(&back == file.as_bytes(), "{}: the pieces are the file", importer.format());
+            assert!(back == file.as_bytes(), "{}: the pieces are the file", importer.format());
         }
         importer.detect(files[0].as_bytes());
         importer.detect(files[1].as_bytes());

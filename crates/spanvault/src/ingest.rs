@@ -10,6 +10,7 @@ mod known;
 mod many;
 mod report;
 mod runs;
+mod side_files;
 mod source_file;
 
 use std::collections::HashSet;
@@ -30,7 +31,7 @@ pub(crate) use compactions::summary_text;
 use compactions::{Compactions, Mark};
 use known::KnownRecipe;
 pub use many::{FileToIngest, IngestNews};
-pub use report::{IngestReport, QuarantinedRecord};
+pub use report::{IngestReport, QuarantinedRecord, SideFile};
 use runs::Runs;
 pub(crate) use runs::pieces_of;
 use source_file::{Head, SourceFile, format_in};
@@ -134,6 +135,8 @@ struct Run<'v> {
     offset: u64,
     classes: ClassStreams,
     compactions: Compactions,
+    /// Files that records with a stub name, with the index of each.
+    side_files: Vec<(u64, String)>,
     importer: &'static dyn Importer,
     container: Option<Container>,
     /// Spans that this file has at another place already: a repeated line is a span of its own.
@@ -169,6 +172,7 @@ impl<'v> Run<'v> {
             offset: 0,
             classes: ClassStreams::default(),
             compactions: Compactions::default(),
+            side_files: Vec::new(),
             importer,
             taken: HashSet::new(),
             changed: false,
@@ -190,6 +194,9 @@ impl<'v> Run<'v> {
             Piece::Span(record) => Some(record.index),
         };
         if let Piece::Span(record) = &piece {
+            if let Some(name) = mark.as_ref().and_then(|mark| mark.side_file.clone()) {
+                self.side_files.push((record.index, name));
+            }
             self.report.note(record, start);
         }
         match self.known.next_if(&hash, index)? {
@@ -348,6 +355,7 @@ impl<'v> Run<'v> {
             self.changed = true;
             self.flush(true)?;
         }
+        self.report.side_files = self.vault.find_side_files(&self.path, self.side_files);
         let (imported, commit) = self.compactions.import(self.vault)?;
         self.report.imported = imported;
         Ok((self.report, commit.max(self.commit)))

@@ -63,7 +63,9 @@ pub use error::{Error, ErrorKind, Result};
 pub use health::Health;
 pub use hold::{Held, HoldInfo};
 pub use ids::{CheckpointId, DemandId, HASH_DIGITS_MIN, HoldId, Name, SpanId, SummaryId};
-pub use ingest::{FileToIngest, ImportedSummary, IngestNews, IngestOptions, IngestReport, QuarantinedRecord};
+pub use ingest::{
+    FileToIngest, ImportedSummary, IngestNews, IngestOptions, IngestReport, QuarantinedRecord, SideFile,
+};
 pub use integrity::RebuildReport;
 pub use keepers::{ASSUMED_AUDIT_MS, GRACE};
 pub use ledger::{LogEntry, RefusalInfo};

@@ -133,16 +133,22 @@ impl<'v> Ingest<'v> {
     fn look(&mut self, paths: &[PathBuf]) -> (Vec<Item>, Vec<FileToIngest>) {
         let (mut items, mut files) = (Vec::new(), Vec::new());
         for path in paths {
+            let mut dir = path.clone();
             if !path.is_dir() {
                 items.push(Item::File(files.len()));
                 files.push(FileToIngest { path: path.clone(), is_named: true });
-                continue;
+                // What a runtime keeps beside a session file: its sub-agents, and results that it moved there.
+                dir.set_extension("");
+                if path.extension().is_none() || !dir.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+                    continue;
+                }
             }
-            for found in walk(path, self.dir.clone()) {
+            for found in walk(&dir, self.dir.clone()) {
                 match found {
                     Ok(Found::File(path)) => {
                         items.push(Item::File(files.len()));
-                        files.push(FileToIngest { path, is_named: false });
+                        let is_named = is_result(&path);
+                        files.push(FileToIngest { path, is_named });
                     }
                     Ok(Found::Other(path, why)) => items.push(Item::Other(path, why)),
                     Err(failure) => self.failures.push(failure),
@@ -303,4 +309,9 @@ impl Meter {
         self.done += self.len(file);
         self.progress.update(self.done, self.total);
     }
+}
+
+/// Whether a file is the result of a call that a runtime moved out of its transcript.
+fn is_result(path: &Path) -> bool {
+    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "tool-results")
 }

@@ -47,6 +47,8 @@ pub(super) struct Mark {
     is_conversation: bool,
     /// What is kept, where the record is the summary of a compaction.
     kept: Option<Kept>,
+    /// The file that has the whole of what the record has a stub of.
+    pub(super) side_file: Option<String>,
 }
 
 impl Mark {
@@ -57,6 +59,7 @@ impl Mark {
             event: record.content.event_key.as_deref().map(key::event_key_of),
             is_conversation: record.content.kind.is_conversation(),
             kept: is_summary.then(|| importer.kept_by_compaction(&record.bytes)),
+            side_file: spanvault_import::side_file(&record.content).map(str::to_owned),
         }
     }
 }

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use spanvault_types::Position;
 
@@ -26,6 +27,10 @@ const PARCEL_BYTES: usize = 256 << 10;
 const PARCEL_PIECES: usize = 256;
 /// How many parcels of a file wait to be recorded.
 const PARCELS_AHEAD: usize = 4;
+/// A file of more bytes is not read before its turn, so that at most one large file is in memory, whatever it holds.
+const AHEAD_BYTES_MAX: u64 = 32 << 20;
+/// A thread waits until a parcel of more bytes is recorded before it reads on.
+const HEAVY_BYTES: usize = 8 << 20;
 /// More threads than these would wait for the one that records.
 const THREADS_MAX: usize = 4;
 
@@ -73,8 +78,11 @@ pub enum IngestNews {
 /// What a thread says of a file.
 enum Parcel {
     Opened(Head),
-    Pieces(Vec<CutPiece>),
-    Read(u64),
+    Pieces {
+        pieces: Vec<CutPiece>,
+        /// Whether the thread waits until they are recorded.
+        is_heavy: bool,
+    },
     Skipped,
     End(Result<()>),
 }
@@ -90,95 +98,137 @@ impl Vault {
         options: &IngestOptions,
         tell: &mut dyn FnMut(IngestNews) -> ControlFlow<()>,
     ) -> Result<()> {
-        let _one_at_a_time = self.ingesting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let next = AtomicUsize::new(0);
+        let _one_at_a_time = self.ingesting.lock().unwrap_or_else(PoisonError::into_inner);
+        let (next, turn) = (AtomicUsize::new(0), Turn::default());
         let threads = threads().clamp(1, THREADS_MAX);
         std::thread::scope(|scope| {
             // When this side ends, what the threads hand over is refused, and they end.
             let (begun, begins) = mpsc::channel();
             for _thread in 0..threads.min(files.len()) {
-                let (begun, next) = (begun.clone(), &next);
-                scope.spawn(move || cut_files(self, files, options, next, &begun));
+                let cutting = Cutting { vault: self, files, options, next: &next, turn: &turn };
+                let begun = begun.clone();
+                scope.spawn(move || cutting.run(&begun));
             }
             drop(begun);
-            Recording {
+            let recording = Recording {
                 vault: self,
                 options,
                 tell,
                 begins,
+                turn: &turn,
                 waiting: HashMap::new(),
                 group: Vec::new(),
                 group_bytes: 0,
-            }
-            .run(files.len())
+            };
+            let done = recording.run(files.len());
+            turn.end();
+            done
         })
     }
 }
 
-/// Cuts one file after the other, as long as there are any and somebody takes what is cut.
-fn cut_files(
-    vault: &Vault,
-    files: &[FileToIngest],
-    options: &IngestOptions,
-    next: &AtomicUsize,
-    begun: &Sender<(usize, Receiver<Parcel>)>,
-) {
-    loop {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        let Some(file) = files.get(number) else { return };
-        let (sender, parcels) = mpsc::sync_channel(PARCELS_AHEAD);
-        if begun.send((number, parcels)).is_err() {
-            return;
-        }
-        let end = cut_file(vault, file, options, &sender);
-        // Nobody listens any more: the next file will find out.
-        let (Ok(()) | Err(_)) = sender.send(end);
+/// Whose turn it is to be recorded.
+#[derive(Default)]
+struct Turn {
+    /// Files before this one are recorded.
+    number: Mutex<usize>,
+    moved: Condvar,
+}
+
+impl Turn {
+    fn is_at(&self, number: usize) {
+        *self.number.lock().unwrap_or_else(PoisonError::into_inner) = number;
+        self.moved.notify_all();
+    }
+
+    /// Nobody has to wait any more.
+    fn end(&self) {
+        self.is_at(usize::MAX);
+    }
+
+    fn wait_for(&self, number: usize) {
+        let turn = self.number.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.moved.wait_while(turn, |turn| *turn < number));
     }
 }
 
-fn cut_file(
-    vault: &Vault,
-    file: &FileToIngest,
-    options: &IngestOptions,
-    sender: &SyncSender<Parcel>,
-) -> Parcel {
-    let opened = vault.absolute(&file.path).and_then(|path| SourceFile::open(vault, path, options));
-    let source = match opened {
-        Ok(source) => source,
-        // What is neither text nor known was not asked for.
-        Err(error) if !file.is_named && options.format.is_none() && is_of_no_format(&error) => {
+/// What every thread that cuts files knows.
+#[derive(Clone, Copy)]
+struct Cutting<'a> {
+    vault: &'a Vault,
+    files: &'a [FileToIngest],
+    options: &'a IngestOptions,
+    next: &'a AtomicUsize,
+    turn: &'a Turn,
+}
+
+/// What is handed over of one file, and what comes back when a heavy parcel is recorded.
+struct Line {
+    parcels: Receiver<Parcel>,
+    recorded: Sender<()>,
+}
+
+impl Cutting<'_> {
+    /// Cuts one file after the other, as long as there are any and somebody takes what is cut.
+    fn run(self, begun: &Sender<(usize, Line)>) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = self.files.get(number) else { return };
+            let (sender, parcels) = mpsc::sync_channel(PARCELS_AHEAD);
+            let (recorded, is_recorded) = mpsc::channel();
+            if begun.send((number, Line { parcels, recorded })).is_err() {
+                return;
+            }
+            let end = self.cut(number, file, &sender, &is_recorded);
+            // Nobody listens any more: the next file will find out.
+            let (Ok(()) | Err(_)) = sender.send(end);
+        }
+    }
+
+    fn cut(
+        self,
+        number: usize,
+        file: &FileToIngest,
+        sender: &SyncSender<Parcel>,
+        is_recorded: &Receiver<()>,
+    ) -> Parcel {
+        let is_optional = !file.is_named && self.options.format.is_none();
+        let opened =
+            self.vault.absolute(&file.path).and_then(|path| SourceFile::open(self.vault, path, self.options));
+        let source = match opened {
+            Ok(source) => source,
+            // What is neither text nor known was not asked for.
+            Err(error) if is_optional && is_of_no_format(&error) => return Parcel::Skipped,
+            Err(error) => return Parcel::End(Err(error)),
+        };
+        let importer = source.head.importer;
+        if is_optional && spanvault_import::is_generic(importer.format()) && source.head.note.is_none() {
             return Parcel::Skipped;
         }
-        Err(error) => return Parcel::End(Err(error)),
-    };
-    let is_generic = spanvault_import::is_generic(source.head.importer.format());
-    if is_generic && source.head.note.is_none() && !file.is_named && options.format.is_none() {
-        return Parcel::Skipped;
-    }
-    if sender.send(Parcel::Opened(source.head.clone())).is_err() {
-        return Parcel::Skipped;
-    }
-    let (mut pieces, mut bytes) = (Vec::new(), 0);
-    let mut is_heard = true;
-    let mut read = 0;
-    let importer = source.head.importer;
-    let cut = source.cut(&mut |done, _total| read = done, &mut |piece| {
-        bytes += piece.bytes().len();
-        pieces.push(CutPiece::of(importer, piece));
-        if bytes < PARCEL_BYTES && pieces.len() < PARCEL_PIECES {
-            return ControlFlow::Continue(());
+        if source.len() > AHEAD_BYTES_MAX {
+            self.turn.wait_for(number);
         }
-        bytes = 0;
-        is_heard = sender.send(Parcel::Pieces(std::mem::take(&mut pieces))).is_ok();
-        if is_heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    if cut.is_ok() && is_heard && !pieces.is_empty() && sender.send(Parcel::Pieces(pieces)).is_err() {
-        return Parcel::Skipped;
+        if sender.send(Parcel::Opened(source.head.clone())).is_err() {
+            return Parcel::Skipped;
+        }
+        let (mut pieces, mut bytes) = (Vec::new(), 0);
+        let mut is_heard = true;
+        let cut = source.cut(&mut |_done, _total| {}, &mut |piece| {
+            bytes += piece.bytes().len();
+            pieces.push(CutPiece::of(importer, piece));
+            if bytes < PARCEL_BYTES && pieces.len() < PARCEL_PIECES {
+                return ControlFlow::Continue(());
+            }
+            let is_heavy = std::mem::take(&mut bytes) > HEAVY_BYTES;
+            let parcel = Parcel::Pieces { pieces: std::mem::take(&mut pieces), is_heavy };
+            is_heard = sender.send(parcel).is_ok() && (!is_heavy || is_recorded.recv().is_ok());
+            if is_heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if cut.is_ok() && is_heard && !pieces.is_empty() {
+            is_heard = sender.send(Parcel::Pieces { pieces, is_heavy: false }).is_ok();
+        }
+        if is_heard { Parcel::End(cut) } else { Parcel::Skipped }
     }
-    if sender.send(Parcel::Read(read)).is_err() {
-        return Parcel::Skipped;
-    }
-    Parcel::End(cut)
 }
 
 /// The one that records.
@@ -186,9 +236,10 @@ struct Recording<'v, 't> {
     vault: &'v Vault,
     options: &'v IngestOptions,
     tell: &'t mut dyn FnMut(IngestNews) -> ControlFlow<()>,
-    begins: Receiver<(usize, Receiver<Parcel>)>,
+    begins: Receiver<(usize, Line)>,
+    turn: &'v Turn,
     /// Files that a thread has begun and whose turn has not come.
-    waiting: HashMap<usize, Receiver<Parcel>>,
+    waiting: HashMap<usize, Line>,
     /// Files that are in the log and not yet durable.
     group: Vec<(usize, IngestReport, Position)>,
     group_bytes: u64,
@@ -197,8 +248,9 @@ struct Recording<'v, 't> {
 impl Recording<'_, '_> {
     fn run(mut self, files: usize) -> Result<()> {
         for number in 0..files {
-            let Some(parcels) = self.parcels_of(number) else { break };
-            let flow = self.record(number, &parcels)?;
+            self.turn.is_at(number);
+            let Some(line) = self.line_of(number) else { break };
+            let flow = self.record(number, &line)?;
             if flow.is_break() {
                 return Ok(());
             }
@@ -208,33 +260,36 @@ impl Recording<'_, '_> {
     }
 
     /// What a thread hands over of the file of this number, waiting until one has begun it.
-    fn parcels_of(&mut self, number: usize) -> Option<Receiver<Parcel>> {
+    fn line_of(&mut self, number: usize) -> Option<Line> {
         loop {
-            if let Some(parcels) = self.waiting.remove(&number) {
-                return Some(parcels);
+            if let Some(line) = self.waiting.remove(&number) {
+                return Some(line);
             }
-            let (begun, parcels) = self.begins.recv().ok()?;
-            self.waiting.insert(begun, parcels);
+            let (begun, line) = self.begins.recv().ok()?;
+            self.waiting.insert(begun, line);
         }
     }
 
-    fn record(&mut self, number: usize, parcels: &Receiver<Parcel>) -> Result<ControlFlow<()>> {
+    fn record(&mut self, number: usize, line: &Line) -> Result<ControlFlow<()>> {
         let mut run = None;
         let mut taken = 0;
         loop {
-            match parcels.recv() {
+            match line.parcels.recv() {
                 Ok(Parcel::Opened(head)) => run = Some(Run::start(self.vault, &head, self.options)?),
-                Ok(Parcel::Pieces(pieces)) => {
+                Ok(Parcel::Pieces { pieces, is_heavy }) => {
                     let Some(run) = &mut run else { continue };
                     for piece in pieces {
                         taken += piece.piece.bytes().len() as u64;
                         run.take(piece)?;
                     }
+                    if is_heavy {
+                        // Whether the thread still waits does not matter.
+                        let (Ok(()) | Err(_)) = line.recorded.send(());
+                    }
                     if (self.tell)(IngestNews::Read { file: number, bytes: taken }).is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
-                Ok(Parcel::Read(_all)) => {}
                 Ok(Parcel::Skipped) => return self.say(IngestNews::Skipped { file: number }),
                 Ok(Parcel::End(Ok(()))) => break,
                 Ok(Parcel::End(Err(error))) if is_about_the_file(&error) => {

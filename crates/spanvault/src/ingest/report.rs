@@ -1,5 +1,7 @@
 //! What an ingest did.
 
+use std::path::PathBuf;
+
 use spanvault_import::{Container, Record};
 use spanvault_types::{Position, SpanKind};
 
@@ -17,6 +19,17 @@ pub struct QuarantinedRecord {
     pub bytes: u64,
     /// Why.
     pub reason: String,
+}
+
+/// A file that holds the whole of a result of which the transcript has a stub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideFile {
+    /// The index of the record that has the stub.
+    pub index: u64,
+    /// The name of the file.
+    pub name: String,
+    /// Where it stands in the folder of the transcript; `None` where it is missing there.
+    pub path: Option<PathBuf>,
 }
 
 /// What one ingest of one file did.
@@ -42,6 +55,8 @@ pub struct IngestReport {
     pub quarantined: Vec<QuarantinedRecord>,
     /// Summaries of compactions that the transcript's own runtime had made, as far as they were not known.
     pub imported: Vec<ImportedSummary>,
+    /// The files that its stubs name, missing ones too.
+    pub side_files: Vec<SideFile>,
     /// Bytes of the file.
     pub bytes: u64,
     /// Bytes that were not in the vault before.
@@ -61,6 +76,7 @@ impl IngestReport {
             conflicts: Vec::new(),
             quarantined: Vec::new(),
             imported: Vec::new(),
+            side_files: Vec::new(),
             bytes: 0,
             bytes_new: 0,
         }

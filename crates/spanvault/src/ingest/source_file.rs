@@ -74,6 +74,11 @@ impl SourceFile {
         Ok(Self { head: Head { path, importer, container, note }, file, len, packed, limits })
     }
 
+    /// Length of the file in bytes.
+    pub(super) const fn len(&self) -> u64 {
+        self.len
+    }
+
     /// Gives the pieces to `sink` until that breaks. `progress` is told how many bytes of how many were read.
     pub(super) fn cut(
         &self,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
-use spanvault::{ImportedSummary, IngestReport, SpanId};
+use spanvault::{ImportedSummary, IngestReport, SideFile, SpanId};
 
 use crate::output::{Page, Response, Tone, bytes, count, counted, joined};
 use crate::wire;
@@ -26,10 +26,26 @@ pub(crate) struct IngestResponse {
     conflicting: Vec<String>,
     pub(super) quarantined: Vec<QuarantinedResponse>,
     pub(super) compactions: Vec<CompactionResponse>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    side_files: Vec<SideFileResponse>,
     pub(super) bytes: u64,
     pub(super) bytes_new: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'static str>,
+}
+
+/// A file that holds the whole of what the transcript has a stub of.
+#[derive(Debug, Serialize)]
+pub(super) struct SideFileResponse {
+    index: u64,
+    name: String,
+    path: Option<String>,
+}
+
+impl From<SideFile> for SideFileResponse {
+    fn from(file: SideFile) -> Self {
+        Self { index: file.index, name: file.name, path: file.path.map(|path| path.display().to_string()) }
+    }
 }
 
 /// A compaction that the transcript's own runtime had made.
@@ -86,6 +102,7 @@ impl IngestResponse {
             conflicting: report.conflicts.into_iter().map(|at| SpanId(at).to_string()).collect(),
             quarantined: quarantined.collect(),
             compactions: report.imported.into_iter().map(CompactionResponse::from).collect(),
+            side_files: report.side_files.into_iter().map(SideFileResponse::from).collect(),
             bytes: report.bytes,
             bytes_new: report.bytes_new,
             skipped: None,
@@ -105,6 +122,7 @@ impl IngestResponse {
             conflicting: Vec::new(),
             quarantined: Vec::new(),
             compactions: Vec::new(),
+            side_files: Vec::new(),
             bytes: 0,
             bytes_new: 0,
             skipped: Some(why),
@@ -153,6 +171,15 @@ impl Response for IngestResponse {
             page.field("  conflicts", text)?;
         }
         self.show_compactions(page)?;
+        let missing = self.side_files.iter().filter(|file| file.path.is_none()).count() as u64;
+        if missing > 0 {
+            let text = format!(
+                "{} named by it is not beside it: of these results only the start is here",
+                counted(missing, "file")
+            );
+            let text = page.paint(Tone::Warning, &text);
+            page.field("  missing", text)?;
+        }
         if self.quarantined.is_empty() {
             return Ok(());
         }
