@@ -100,14 +100,19 @@ struct Cutter<'a, T> {
 }
 
 impl<T: LineTeller> Cutter<'_, T> {
+    /// A line that is too large goes in parts, cut at the same bytes however the source's bytes arrive.
     fn chunk(&mut self, chunk: &[u8]) -> ControlFlow<()> {
         for part in chunk.split_inclusive(|byte| *byte == b'\n') {
-            for piece in part.chunks(self.body_bytes_max()) {
-                if self.line.len() + piece.len() > self.body_bytes_max() {
+            let mut rest = part;
+            while !rest.is_empty() {
+                if self.line.len() >= self.body_bytes_max() {
                     self.line_so_far()?;
                     self.line_in_parts = true;
                 }
-                self.line.extend_from_slice(piece);
+                let room = self.body_bytes_max().saturating_sub(self.line.len()).max(1);
+                let (fits, after) = rest.split_at(room.min(rest.len()));
+                self.line.extend_from_slice(fits);
+                rest = after;
             }
             if part.ends_with(b"\n") {
                 self.line_so_far()?;

@@ -67,11 +67,17 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
+    /// A line that is too large is taken in parts, cut at the same bytes however the source's bytes arrive.
     fn chunk(&mut self, chunk: &[u8]) -> ControlFlow<()> {
-        for part in chunk.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(part);
-            if part.ends_with(b"\n") || self.line.len() >= self.bytes_max() {
-                self.line()?;
+        for mut rest in chunk.split_inclusive(|byte| *byte == b'\n') {
+            while !rest.is_empty() {
+                let room = self.bytes_max().saturating_sub(self.line.len()).max(1);
+                let (fits, after) = rest.split_at(room.min(rest.len()));
+                self.line.extend_from_slice(fits);
+                rest = after;
+                if self.line.ends_with(b"\n") || self.line.len() >= self.bytes_max() {
+                    self.line()?;
+                }
             }
         }
         ControlFlow::Continue(())
