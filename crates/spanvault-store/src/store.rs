@@ -46,7 +46,7 @@ pub struct StoreOptions {
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { segment_bytes: 64 << 20, segment_frames: 1 << 16, reserve_bytes: 4 << 20 }
+        Self { segment_bytes: 64 << 20, segment_frames: 1 << 15, reserve_bytes: 4 << 20 }
     }
 }
 
