@@ -39,7 +39,9 @@ fn main() -> Outcome {
     report.about("bytes of postings", postings);
     for (name, query, expected) in looked_up() {
         let (answer, time) = ask(&dir, &query, rounds)?;
-        check(answer.answer == expected.0 && answer.value == expected.1, || format!("{name}: {answer:?}"))?;
+        check(answer.answer == expected.0 && answer.value == expected.1, || {
+            format!("{name}: {:?} {}", answer.answer, answer.value)
+        })?;
         check(answer.coverage.originals + 20 > grown.spans || query.contains("\"in\""), || {
             format!("{name}: only {} originals are covered", answer.coverage.originals)
         })?;
@@ -50,7 +52,7 @@ fn main() -> Outcome {
     report.about("cores", cores);
     for (name, query, expected) in searched() {
         let (answer, time) = ask(&dir, &query, rounds.min(3))?;
-        check(answer.value == expected, || format!("{name}: {answer:?}"))?;
+        check(answer.value == expected, || format!("{name}: {:?} {}", answer.answer, answer.value))?;
         let time = time.mul_f64(f64::from(cores));
         let rate = mb_per_s(answer.coverage.bytes, time);
         report.judged(name, rate, "MB/s a core", Target::AtLeast(500.0));
@@ -220,8 +222,12 @@ fn with_other_sessions(original: &[u8], number: u32) -> Vec<u8> {
     while let Some(at) = copy.get(from..).and_then(|rest| rest.windows(FIELD.len()).position(|w| w == FIELD))
     {
         let start = from + at + FIELD.len();
-        if let Some(id) = copy.get_mut(start..start + prefix.len()) {
-            id.copy_from_slice(prefix.as_bytes());
+        let rest = copy.get(start..).unwrap_or_default();
+        let len = rest.iter().position(|byte| *byte == b'"').unwrap_or(0).min(prefix.len());
+        if let (Some(id), Some(digits)) =
+            (copy.get_mut(start..start + len), prefix.as_bytes().get(prefix.len() - len..))
+        {
+            id.copy_from_slice(digits);
         }
         from = start;
     }
