@@ -1,9 +1,10 @@
 //! The whole way of a transcript into a vault: cut, parse, read the evidence, store, index.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use spanvault::{IngestOptions, Vault};
+use spanvault::{FileToIngest, IngestNews, IngestOptions, Vault};
 use spanvault_benches::place::{self, Place};
 use spanvault_benches::raw::RawFile;
 use spanvault_benches::report::{Report, Target};
@@ -72,10 +73,18 @@ fn real(place: &Place, dir: &Path, rounds: usize, report: &mut Report) -> Outcom
 fn ingest(dir: &Path, files: &[PathBuf]) -> Outcome<(u64, Duration)> {
     timed(|| {
         let vault = Vault::open(dir)?;
-        let mut spans = 0;
-        for file in files {
-            spans += vault.ingest(file, &IngestOptions::default(), &mut |_read, _length| {})?.spans_new;
-        }
+        let files: Vec<FileToIngest> =
+            files.iter().map(|path| FileToIngest { path: path.clone(), is_named: true }).collect();
+        let (mut spans, mut failed) = (0, None);
+        vault.ingest_all(&files, &IngestOptions::default(), &mut |news| {
+            match news {
+                IngestNews::Recorded { report, .. } => spans += report.spans_new,
+                IngestNews::Failed { error, .. } => failed = Some(error),
+                IngestNews::Read { .. } | IngestNews::Skipped { .. } => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+        failed.map_or(Ok(()), Err)?;
         vault.close()?;
         Ok(spans)
     })
