@@ -1,7 +1,7 @@
 //! Long random histories, in a vault and in its model.
 
 use proptest::prelude::*;
-use spanvault_testkit::history;
+use spanvault_testkit::{About, Content, Length, Op, SessionId, SpanId, history};
 
 use crate::twin::{Look, Twin};
 
@@ -22,4 +22,21 @@ proptest! {
     fn a_long_history_leads_a_vault_where_its_model_says(ops in history(40), seed in any::<u64>()) {
         Twin::new(seed).walk(&ops, Look::All);
     }
+}
+
+#[test]
+fn a_lease_for_an_audit_that_a_demand_replaced_does_not_come_back_with_the_same_bytes() {
+    let session = SessionId(0);
+    let change = Op::Record { session, content: Content::Change(0) };
+    let history = [
+        change,
+        Op::Compact { session, keep_last: 0, extend: false },
+        Op::Declare {
+            kind: spanvault::types::DemandKind::Audit,
+            about: About::Span(SpanId(0)),
+            length: Length::Ms(3_600_000),
+        },
+        change,
+    ];
+    Twin::new(0).walk(&history, Look::All);
 }

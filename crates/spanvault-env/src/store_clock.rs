@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{ClockStamp, ClockSuspected, StoreTime};
 
 use crate::sync::Mutex;
@@ -62,7 +63,9 @@ impl StoreClock {
 
     /// Store time.
     pub fn now(&self) -> StoreTime {
-        self.observe(|line, _| line.store)
+        self.observe(|line, reading| {
+            if is_planted(Bug::WallClock) { StoreTime::from_ms(reading.wall_ms) } else { line.store }
+        })
     }
 
     /// What a commit writes, and what [`StoreClock::resume`] wants back.
@@ -76,6 +79,7 @@ impl StoreClock {
     /// Whether deletions may rest on the clock.
     pub fn state(&self) -> ClockState {
         self.observe(|line, _| match line.suspicion {
+            _ if is_planted(Bug::SuspectTrusted) => ClockState::Trusted,
             None => ClockState::Trusted,
             Some(drift_ms) => ClockState::Suspect { drift_ms },
         })
@@ -147,7 +151,9 @@ impl Line {
     fn resume(stamp: &ClockStamp, reading: &Reading, drift_ms_max: u64) -> Self {
         // A boot without an id is never known to be the same one.
         if reading.boot.is_none_or(|boot| boot.0 != stamp.boot_id) {
-            return Self::begin(reading, stamp.store);
+            let is_credited = is_planted(Bug::HighWaterClock);
+            let wall = if is_credited { StoreTime::from_ms(reading.wall_ms) } else { stamp.store };
+            return Self::begin(reading, stamp.store.max(wall));
         }
         let offset_ms = i128::from(stamp.wall_ms) - i128::from(stamp.boot_ms);
         let (boot, boot_ms, store) = (reading.boot, stamp.boot_ms, stamp.store);

@@ -4,6 +4,7 @@
 //! about again. Deliberately absent: the tier, the size, whether anybody cites it (a citing summary is told, it keeps
 //! nothing), and whether the context shows it verbatim.
 
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{Expiry, Horizon, Position, Reason, ReasonKind, StoreTime, WayOut};
 
 use crate::keep::{in_force, kept_until, strictly_after};
@@ -164,7 +165,7 @@ fn grace(reasons: &mut Reasons, state: &VaultState, view: &RemovalView) -> Optio
         Stage::Kept => reasons.add(Reason::NotCondemned { ready_at: None }, []),
         Stage::Condemned { since } => {
             let ready_at = since.after(grace);
-            if ready_at.instant().is_some_and(|ready| state.now >= ready) {
+            if is_planted(Bug::NoGrace) || ready_at.instant().is_some_and(|ready| state.now >= ready) {
                 return Some(since);
             }
             reasons.add(Reason::NotCondemned { ready_at: Some(ready_at) }, []);

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use spanvault_env::{DiskFile, OpenMode};
 
+use spanvault_types::planted::{Bug, is_planted};
+
 use crate::error::{Result, StoreError, io_error};
 use crate::handles::FileId;
 use crate::layout::tmp;
@@ -34,7 +36,9 @@ impl Store {
             Ok(Arc::from(file))
         };
         let file = create().map_err(io_error("create", &path))?;
-        disk.sync_dir(&self.layout.log).map_err(io_error("sync", &self.layout.log))?;
+        if !is_planted(Bug::NoDirSync) {
+            disk.sync_dir(&self.layout.log).map_err(io_error("sync", &self.layout.log))?;
+        }
         Ok(file)
     }
 

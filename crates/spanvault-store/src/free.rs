@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use spanvault_types::Position;
 use spanvault_types::key::Table;
+use spanvault_types::planted::{Bug, is_planted};
 
 use crate::error::{Result, StoreError, io_error};
 use crate::frame::Form;
@@ -187,15 +188,22 @@ impl Store {
 
     /// Whether the log's copy of an original need not stay: it is reclaimed, or a pack has it.
     fn may_drop(&self, at: Position) -> Result<bool> {
-        if matches!(self.fate(at)?, Fate::Reclaimed(_)) {
+        if self.is_over(at)? {
             return Ok(true);
         }
         Ok(self.demotion(at)?.is_some_and(|demotion| self.is_cold(at, &demotion)))
     }
 
+    /// Whether a tombstone says that an original is gone.
+    fn is_over(&self, at: Position) -> Result<bool> {
+        let fate = self.fate(at)?;
+        let is_condemned = matches!(fate, Fate::Condemned(_));
+        Ok(matches!(fate, Fate::Reclaimed(_)) || is_planted(Bug::BytesBeforeTombstone) && is_condemned)
+    }
+
     /// As [`Store::may_drop`], and the cold copy is read and hashed: it will be the only one (I44).
     pub(crate) fn need_not_stay(&self, at: Position) -> Result<bool> {
-        if matches!(self.fate(at)?, Fate::Reclaimed(_)) {
+        if self.is_over(at)? {
             return Ok(true);
         }
         match self.cold_original(at) {

@@ -266,10 +266,10 @@ impl Check<'_, '_> {
             return Ok(());
         }
         let at = Position::new(frame.head.seq);
-        if matches!(self.store.fate(at)?, Fate::Reclaimed(_)) {
+        if matches!(unless_damaged(self.store.fate(at))?, Some(Fate::Reclaimed(_))) {
             return Ok(());
         }
-        match self.store.demotion(at)? {
+        match unless_damaged(self.store.demotion(at))?.flatten() {
             Some(demotion) => self.cold(at, &demotion)?,
             None if frame.head.form != Form::Full => {
                 let (offset, fault) = (frame.offset, Fault::Missing);
@@ -311,10 +311,13 @@ impl Check<'_, '_> {
             return Ok(());
         }
         for (_key, record) in self.store.scan(&[Table::Pack as u8])? {
-            let Some(demotion) = self.store.demotion_at(record)? else { continue };
+            let demotion = unless_damaged(self.store.demotion_at(record))?.flatten();
+            let Some(demotion) = demotion else { continue };
             let whole = self.store.pack(demotion.pack).and_then(|pack| pack.is_whole(&self.store.key));
             // One that is gone lawfully had nothing but reclaimed originals.
-            if !matches!(whole, Ok(true)) && !self.store.is_pack_spent(&demotion)? {
+            let is_spent =
+                || Ok::<_, StoreError>(unless_damaged(self.store.is_pack_spent(&demotion))?.unwrap_or(false));
+            if !matches!(whole, Ok(true)) && !is_spent()? {
                 self.report.packs.push(demotion.pack);
             }
         }
@@ -334,5 +337,14 @@ impl Check<'_, '_> {
             self.corrupt(frame.head.seq, frame.head.seq, segment, frame.offset, Fault::Body);
         }
         Ok(())
+    }
+}
+
+/// What was found, or `None` where a record of the log that would say it is damaged: that is reported where it stands.
+fn unless_damaged<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -165,9 +165,8 @@ impl Auditor {
 
     /// Retention, demands, leases and holds at an instant of store time (I35).
     fn nothing_rests_on(&self, original: Position, now: StoreTime) -> Result<(), Violation> {
-        check(self.retention(original).is_past(now), "I35", || {
-            format!("{original} is let go at {now:?} before its retention has ended")
-        })?;
+        let is_over = self.retention(original).instant().is_some_and(|end| now > end);
+        check(is_over, "I35", || format!("{original} is let go at {now:?} before its retention has ended"))?;
         self.nobody_keeps(original, now)
     }
 

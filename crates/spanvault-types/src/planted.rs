@@ -20,6 +20,48 @@ pub enum Bug {
     GoneForStored,
     /// What a reader does not find is taken for damaged, though it went lawfully meanwhile (I64).
     GoneForDamaged,
+    /// Nothing is synced before it is acknowledged (I1).
+    NoSync,
+    /// A commit does not wait for its sync (I1).
+    AckBeforeSync,
+    /// The entry of a new segment in its directory is not synced (I10).
+    NoDirSync,
+    /// A pack is not synced (I44).
+    PackNotSynced,
+    /// A sync that failed is tried again, and success believed (I8).
+    SyncRetried,
+    /// Frames without their commit count (I6).
+    TornBatchKept,
+    /// Bytes go as soon as they are condemned (I41).
+    BytesBeforeTombstone,
+    /// The shortest retention of all spans of an original counts (I33).
+    ShortestRetention,
+    /// What ends now has ended (I35).
+    DueAtTheInstant,
+    /// Removal goes by the wall clock (I5).
+    WallClock,
+    /// Store time catches up with the wall clock at a boot (I5).
+    HighWaterClock,
+    /// A clock in doubt is trusted (I39).
+    SuspectTrusted,
+    /// A permit is recorded without its leases (I21).
+    PermitWithoutLeases,
+    /// Holds keep nothing (I27).
+    HoldIgnored,
+    /// A hold does not rescue what is condemned (I43).
+    HoldWithoutRescue,
+    /// A demand without a known end needs nothing (I25).
+    UnknownNeedsNothing,
+    /// A demand is taken on though something in its scope is gone (I36).
+    DemandOnWhatIsGone,
+    /// What is condemned goes without a grace (I41).
+    NoGrace,
+    /// What is open in a span does not keep it (I26).
+    OpenIgnored,
+    /// Every span is read as mere words (I28).
+    WordsOnly,
+    /// A refusal is not logged (I31).
+    RefusalNotLogged,
 }
 
 #[cfg(feature = "planted")]

@@ -7,6 +7,8 @@ use std::fmt;
 
 use bincode::{Decode, Encode};
 
+use crate::planted::{Bug, is_planted};
+
 /// An instant of store time, in milliseconds of the calendar (Unix epoch) that store time is anchored to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Encode, Decode)]
 pub struct StoreTime(u64);
@@ -152,7 +154,7 @@ pub enum Expiry {
 impl Expiry {
     /// Whether retention alone would let the original go at `now`: strictly after the instant (I35).
     pub fn is_past(self, now: StoreTime) -> bool {
-        matches!(self, Self::At(at) if now > at)
+        matches!(self, Self::At(at) if now > at || is_planted(Bug::DueAtTheInstant) && now == at)
     }
 
     /// The instant, where there is one.

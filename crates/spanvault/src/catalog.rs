@@ -222,7 +222,7 @@ impl Vault {
             Ok(hash) => hash,
             Err(_prefix) => self.complete_hash(digits)?,
         };
-        let at = self.original_of(&hash)?.ok_or_else(|| unknown_hash(digits))?;
+        let at = self.original_of(&hash)?.ok_or_else(|| self.unknown_hash(digits))?;
         self.subject_at(at)
     }
 
@@ -259,7 +259,7 @@ impl Vault {
         }
         match hashes.as_slice() {
             [hash] => Ok(*hash),
-            [] => Err(unknown_hash(digits)),
+            [] => Err(self.unknown_hash(digits)),
             several => {
                 let shown: Vec<String> = several.iter().take(5).map(ToString::to_string).collect();
                 Err(Error::invalid(format!("find hash {digits}: {} originals start with it", several.len()))
@@ -299,6 +299,19 @@ impl Vault {
         Ok(found)
     }
 
+    /// Nothing has that hash. In a damaged log that proves nothing: the frame that had it may be what is damaged (I16).
+    pub(crate) fn unknown_hash(&self, digits: &str) -> Error {
+        if self.store.damage().is_empty() {
+            return Error::not_found(format!("find hash {digits}: no original, summary or gap has it"))
+                .with_hint("\"spanvault spans\" lists the hashes of a vault");
+        }
+        Error::new(
+            ErrorKind::Corrupt,
+            format!("find hash {digits}: nothing has it, and a part of the log is damaged"),
+        )
+        .with_hint("\"spanvault verify --read-data\" lists all damage")
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
@@ -311,11 +324,6 @@ pub(crate) fn is_path_suffix(path: &str, suffix: &str) -> bool {
         || path
             .strip_suffix(suffix)
             .is_some_and(|head| !suffix.is_empty() && (head.ends_with('/') || suffix.starts_with('/')))
-}
-
-pub(crate) fn unknown_hash(digits: &str) -> Error {
-    Error::not_found(format!("find hash {digits}: no original, summary or gap has it"))
-        .with_hint("\"spanvault spans\" lists the hashes of a vault")
 }
 
 #[cfg(test)]

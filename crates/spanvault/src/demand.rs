@@ -5,6 +5,7 @@
 
 use spanvault_store::Whereabouts;
 use spanvault_types::key::{self, Table};
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{
     Actor, DemandDeclared, DemandKind, DemandWithdrawn, Event, EvidentialClass, Horizon, Operation, Position,
     Reason, Refused, RefusedItem, Rescued, Scope, SpanRecorded, Ttl,
@@ -113,7 +114,7 @@ impl Vault {
         let members = self.originals_in(&scope)?;
         let (condemned, lost) = self.standing(&members);
         let mut batch = writer.begin();
-        if !lost.is_empty() {
+        if !lost.is_empty() && !is_planted(Bug::DemandOnWhatIsGone) {
             let items = lost
                 .iter()
                 .map(|(original, _where)| RefusedItem {

@@ -1,6 +1,7 @@
 //! Holds: what keeps originals until a named person lets them go.
 
 use spanvault_types::key::{self, Table};
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{Actor, Event, HoldPlaced, HoldReleased, Rescued, Scope};
 
 use crate::demand::{ScopeName, require_reason};
@@ -71,7 +72,7 @@ impl Vault {
         let mut batch = writer.begin();
         let at = batch.push(Event::HoldPlaced(HoldPlaced { scope, originals, by }), None);
         let rescued = condemned.len() as u64;
-        if !condemned.is_empty() {
+        if !condemned.is_empty() && !is_planted(Bug::HoldWithoutRescue) {
             batch.push(Event::Rescued(Rescued { originals: condemned, by: at }), None);
         }
         writer.commit(batch)?;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use spanvault_gate::{DemandView, LeaseView};
 use spanvault_types::key::{self, Table};
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{
     AssumptionSet, DemandDeclared, DemandRef, Event, EvidentialClass, Expiry, HoldPlaced, Horizon, Lease,
     Position, RetentionSet, SpanRecorded, StoreTime, Ttl, TtlRule,
@@ -99,6 +100,9 @@ impl Kept {
     }
 }
 
+/// For each span of an original the first demand that took the place of its assumed audit, if one did.
+struct Audits(Vec<(Position, Option<Position>)>);
+
 impl Keepers {
     pub(crate) fn load(vault: &Vault) -> Result<Self> {
         let mut keepers = Self::default();
@@ -146,49 +150,61 @@ impl Keepers {
     ) -> Result<Kept> {
         let mut demands = Vec::new();
         // Span by span: bytes that occur outside of a demand's scope too keep their assumed audit there (I33).
-        let mut is_assumed = vec![true; occurrences.len()];
+        let mut audits = Audits(occurrences.iter().map(|(at, _span)| (*at, None)).collect());
         for demand in &self.demands {
             let scoped = demand.scoped();
             if !scoped.covers(vault, original, occurrences, members)? {
                 continue;
             }
-            for ((at, span), is_assumed) in occurrences.iter().zip(&mut is_assumed) {
+            for ((at, span), (_at, replaced_by)) in occurrences.iter().zip(&mut audits.0) {
                 if demand.replaces_audit_of(*at, span) && scoped.speaks_of(vault, *at, span, members)? {
-                    *is_assumed = false;
+                    replaced_by.get_or_insert(demand.at);
                 }
             }
-            if demand.stands() {
+            let is_forgotten =
+                demand.what.horizon == Horizon::Unknown && is_planted(Bug::UnknownNeedsNothing);
+            if demand.stands() && !is_forgotten {
                 let (demand, horizon) = (DemandRef::Declared(demand.at), demand.what.horizon);
                 demands.push(DemandView { demand, horizon });
             }
         }
-        let assumed = occurrences.iter().zip(is_assumed).filter(|(_span, is_assumed)| *is_assumed);
+        let assumed = occurrences.iter().zip(&audits.0).filter(|(_span, (_at, by))| by.is_none());
         if let Some(ms) = self.assumed_audit_ms()
-            && let Some(recorded_at) = assumed.map(|((_at, span), _is)| span.recorded_at).max()
+            && let Some(recorded_at) = assumed.map(|((_at, span), _by)| span.recorded_at).max()
         {
             let horizon = Horizon::Until(recorded_at.plus_ms(ms));
             demands.push(DemandView { demand: DemandRef::Assumed, horizon });
         }
         let mut holds = Vec::new();
-        for hold in self.holds.iter().filter(|hold| hold.stands()) {
+        for hold in self.holds.iter().filter(|hold| hold.stands() && !is_planted(Bug::HoldIgnored)) {
             if hold.scoped().covers(vault, original, occurrences, members)? {
                 holds.push(hold.at);
             }
         }
-        let leases = self.leases(vault, original, &demands)?;
-        let retention =
-            occurrences.iter().map(|(at, span)| self.retention_of(*at, span)).max().unwrap_or(Expiry::Never);
+        let leases = self.leases(vault, original, &demands, &audits)?;
+        let each = || occurrences.iter().map(|(at, span)| self.retention_of(*at, span));
+        let longest = if is_planted(Bug::ShortestRetention) { each().min() } else { each().max() };
+        let retention = longest.unwrap_or(Expiry::Never);
         let grace = occurrences.iter().map(|(_at, span)| self.grace(span)).max().unwrap_or(GRACE);
         Ok(Kept { retention, demands, holds, leases, grace })
     }
 
     /// Leases that still stand: those with a demand that is in force. A new setting of the assumed audit ends the
-    /// leases that were given for the one before.
-    fn leases(&self, vault: &Vault, original: Position, demands: &[DemandView]) -> Result<Vec<LeaseView>> {
+    /// leases that were given for the one before; so do demands that take its place, also where the same bytes are
+    /// recorded again later, and an audit of them is assumed anew.
+    fn leases(
+        &self,
+        vault: &Vault,
+        original: Position,
+        demands: &[DemandView],
+        audits: &Audits,
+    ) -> Result<Vec<LeaseView>> {
         let assumed_since = self.assumption.as_ref().map_or(Position::ZERO, |(at, _set)| *at);
         let is_assumed = demands.iter().any(|standing| standing.demand == DemandRef::Assumed);
         let in_force = |given_by: Position, demand: &DemandRef| match demand {
-            DemandRef::Assumed => is_assumed && given_by > assumed_since,
+            DemandRef::Assumed => {
+                is_assumed && given_by > assumed_since && !self.replace_audits_after(given_by, audits)
+            }
             DemandRef::Declared(at) => {
                 self.demands.iter().any(|standing| standing.at == *at && standing.stands())
             }
@@ -204,6 +220,15 @@ impl Keepers {
             }
         }
         Ok(found)
+    }
+
+    /// Whether there was an instant after `since` at which demands had taken the place of every assumed audit.
+    fn replace_audits_after(&self, since: Position, audits: &Audits) -> bool {
+        let mut later = self.demands.iter().map(|demand| demand.at).filter(|at| *at > since);
+        later.any(|now| {
+            let mut there = audits.0.iter().filter(|(at, _by)| *at < now);
+            there.all(|(_at, by)| by.is_some_and(|by| by <= now))
+        })
     }
 
     /// When the retention of one span ends; `Never` where no rule says so.

@@ -2,7 +2,7 @@
 
 use spanvault_types::{ContentHash, Position};
 
-use crate::catalog::{Subject, unknown_hash};
+use crate::catalog::Subject;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::Name;
 use crate::ingest::{is_packed, pieces_of};
@@ -49,7 +49,7 @@ impl Vault {
             return Ok(original.bytes);
         }
         let found = self.store.original_named(hash)?;
-        found.map(|original| original.bytes).ok_or_else(|| unknown_hash(&hash.to_string()))
+        found.map(|original| original.bytes).ok_or_else(|| self.unknown_hash(&hash.to_string()))
     }
 
     /// Bytes `range` of what `name` stands for, verified; fewer where it is shorter.

@@ -30,6 +30,8 @@ pub(super) struct Clock {
     is_anchored: bool,
     /// Something was acknowledged in this boot, so that another process can tell how far the wall clock moved in it.
     is_boot_on_record: bool,
+    /// The suspicion was put on record, once for a boot or since the last confirmation.
+    is_suspicion_on_record: bool,
 }
 
 impl Clock {
@@ -43,6 +45,7 @@ impl Clock {
             suspect: false,
             is_anchored: false,
             is_boot_on_record: false,
+            is_suspicion_on_record: false,
         }
     }
 
@@ -69,6 +72,15 @@ impl Clock {
         self.suspect |= self.is_too_wide();
     }
 
+    /// An opening or a reclaim run puts suspicion on record.
+    pub(super) fn note_suspicion(&mut self) {
+        self.look();
+        if self.suspect && !self.is_suspicion_on_record {
+            self.acknowledge();
+            self.is_suspicion_on_record = true;
+        }
+    }
+
     /// A record with the time in it was acknowledged.
     pub(super) const fn acknowledge(&mut self) {
         self.durable = self.now;
@@ -83,6 +95,7 @@ impl Clock {
         self.drift = 0;
         self.may_be_suspect = false;
         self.suspect = false;
+        self.is_suspicion_on_record = false;
     }
 
     /// The process is killed. What it saw of the clocks and put on no record, nobody knows any more.
@@ -98,6 +111,7 @@ impl Clock {
     pub(super) const fn boot(&mut self) {
         self.now = self.durable;
         self.is_boot_on_record = false;
+        self.is_suspicion_on_record = false;
         self.kill();
     }
 
@@ -125,6 +139,7 @@ impl Clock {
         self.now = ms;
         self.latest = ms;
         self.suspect = suspect;
+        self.note_suspicion();
         Ok(())
     }
 

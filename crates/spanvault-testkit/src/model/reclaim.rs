@@ -30,6 +30,7 @@ impl Model {
     /// One run, in the order of the originals. With a suspect clock nothing goes (I39); what is needed again is rescued
     /// all the same.
     pub(super) fn reclaim(&mut self) -> Expectation {
+        self.clock.note_suspicion();
         let mut run = Reclaim::default();
         for original in self.originals().filter(|&original| !self.is_gone(original)).collect::<Vec<_>>() {
             let against = self.against_condemning(original);

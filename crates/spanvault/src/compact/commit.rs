@@ -7,9 +7,10 @@ use spanvault_gate::{
 };
 use spanvault_store::{Batch, Writer};
 use spanvault_types::key::{self, Table};
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{
-    CarriedKind, ContentHash, Event, Mode, Operation, OriginalRef, Position, Refused, RefusedItem,
-    Summarised, WayOut,
+    CarriedKind, ContentHash, Event, Mode, Operation, OriginalRef, PermitRecord, Position, Refused,
+    RefusedItem, Summarised, WayOut,
 };
 
 use super::draft::{Drafts, SummaryDraft};
@@ -280,7 +281,7 @@ impl Judge<'_> {
                         .map_err(|source| Error::internal("write a manifest").with_source(source))?,
                     digest: draft.digest.render(at),
                     fidelity: draft.manifest.fidelity(),
-                    permit: permit.into_record(),
+                    permit: recorded(permit.into_record()),
                 };
                 batch.push(Event::Summarised(Box::new(event)), Some(draft.text.clone().into_bytes()));
                 outcome.add(draft, Some(SummaryId(at)), mode, draft.generation(&self.plan.insight));
@@ -338,4 +339,12 @@ impl Judge<'_> {
                 .collect(),
         }
     }
+}
+
+/// The permit as the log keeps it.
+fn recorded(mut permit: PermitRecord) -> PermitRecord {
+    if is_planted(Bug::PermitWithoutLeases) {
+        permit.leases.clear();
+    }
+    permit
 }

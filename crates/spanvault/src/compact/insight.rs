@@ -190,6 +190,14 @@ impl Insight {
     fn gate_reading(&self, n: usize, row: &SpanRow) -> Result<Reading, Unknown> {
         let read =
             self.reading.spans.get(n).filter(|_read| matches!(row.sight, Sight::Seen(..))).ok_or(Unknown)?;
+        if is_planted(Bug::WordsOnly) {
+            return Ok(Reading {
+                class: EvidentialClass::Narrative,
+                atom: false,
+                denial: false,
+                promise: false,
+            });
+        }
         Ok(Reading {
             class: read.class,
             atom: read.class == EvidentialClass::Narrative && read.read_as > read.class,

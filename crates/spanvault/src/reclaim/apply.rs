@@ -68,7 +68,7 @@ fn one_step(
     if !rescued.is_empty() {
         batch.push(Event::Rescued(Rescued { originals: rescued, by: Position::ZERO }), None);
     }
-    if !refused.is_empty() {
+    if !refused.is_empty() && !is_planted(Bug::RefusalNotLogged) {
         let (operation, session) = (Operation::Reclaim, Position::ZERO);
         let (revision, at) = (judge.state.revision, judge.state.now);
         batch.push(Event::Refused(Refused { operation, session, revision, at, items: refused }), None);

@@ -7,6 +7,7 @@ use spanvault_gate::{
     decide_removal, permit_removal,
 };
 use spanvault_types::key::{self, Table};
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{EvidentialClass, Position, ReasonKind, SpanRecorded, StoreTime};
 
 use super::{Act, ReclaimStep, refusal_of};
@@ -210,7 +211,9 @@ impl<'v> Judge<'v> {
                 continue;
             }
             let Some(reading) = self.reading(span.session) else { return (Err(Unknown), true) };
-            marks.extend(reading.live.get(at).into_iter().flatten().copied());
+            if !is_planted(Bug::OpenIgnored) {
+                marks.extend(reading.live.get(at).into_iter().flatten().copied());
+            }
             is_shown |= reading.shown.binary_search(at).is_ok();
         }
         (Ok(marks), is_shown)

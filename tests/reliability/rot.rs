@@ -1,0 +1,91 @@
+//! T8: every byte of a vault turns, every file is cut: it is reported, or it does no harm; nothing is silently absent.
+
+use std::path::PathBuf;
+
+use spanvault::{ErrorKind, VerifyDepth};
+use spanvault_testkit::reliability;
+
+use crate::draw::Draw;
+use crate::is_full;
+use crate::script::{Act, Stage};
+
+/// A vault with hot and cold originals, summaries and a hold.
+fn vault() -> Stage {
+    let mut stage = Stage::new(8);
+    let vault = stage.open().unwrap();
+    stage.found(&vault).unwrap();
+    for act in
+        [Act::Record(0), Act::Record(1), Act::Demote, Act::Record(2), Act::Record(3), Act::Compact, Act::Hold]
+    {
+        stage.act(&vault, act).unwrap();
+    }
+    drop(vault);
+    stage
+}
+
+/// How many originals damage took; every one of them says so.
+fn lost(stage: &Stage, moment: &str) -> usize {
+    let vault = match stage.open() {
+        Ok(vault) => vault,
+        // The stamp of the vault itself: then nothing is touched, and nothing is silent.
+        Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Invalid) => return 0,
+        Err(error) => panic!("{moment}: {error:?}"),
+    };
+    let mut lost = 0;
+    for (hash, known) in &stage.ledger.originals {
+        match vault.recover(*hash) {
+            Ok(bytes) => assert_eq!(bytes, known.bytes, "{moment}: {hash} has other bytes"),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{moment}: {hash}: {error:?}");
+                lost += 1;
+            }
+        }
+    }
+    if lost > 0 {
+        let found = vault.verify(VerifyDepth::Data, &mut |_progress| {}).unwrap();
+        assert!(!found.is_sound(), "{moment}: verify does not see what is lost");
+    }
+    lost
+}
+
+fn files(stage: &Stage) -> Vec<(PathBuf, u64)> {
+    let is_kept = |path: &PathBuf| !path.ends_with("LOCK");
+    stage.disk.files().into_iter().filter(|(path, len)| *len > 0 && is_kept(path)).collect()
+}
+
+#[test]
+fn i16_i17_a_bit_that_turns_anywhere_is_reported_or_does_no_harm() {
+    let whole = vault();
+    let mut draw = Draw::new(8);
+    let (mut flips, mut most) = (0_u64, 0);
+    for (path, len) in files(&whole) {
+        let stride = if is_full() { 1 } else { 1 + len / 12 };
+        for byte in (0..len).step_by(usize::try_from(stride).expect("small")) {
+            let stage = whole.with_disk(whole.disk.restart());
+            let bit = u8::try_from(draw.below(8)).expect("a bit");
+            stage.disk.flip_bit(&path, byte, bit).unwrap();
+            most = most.max(lost(&stage, &format!("bit {bit} of byte {byte} of {}", path.display())));
+            flips += 1;
+        }
+    }
+    reliability("t8_flips", flips, 32 << 10);
+    reliability("t8_originals_lost_to_one_bit", most, 1);
+}
+
+#[test]
+fn i16_a_file_that_is_cut_anywhere_is_reported() {
+    let whole = vault();
+    let mut cuts = 0_u64;
+    for (path, len) in files(&whole) {
+        let bytes = whole.disk.bytes(&path).unwrap();
+        let stride = if is_full() { 1 } else { 1 + len / 8 };
+        for end in (len.saturating_sub(8 << 10)..len).step_by(usize::try_from(stride).expect("small")) {
+            let stage = whole.with_disk(whole.disk.restart());
+            let kept = bytes.get(..usize::try_from(end).expect("small")).expect("shorter");
+            stage.disk.put(&path, kept).unwrap();
+            lost(&stage, &format!("{} cut to {end} of {len} bytes", path.display()));
+            cuts += 1;
+        }
+    }
+    reliability("t8_truncations", cuts, "every-length");
+}
