@@ -319,3 +319,6 @@ fn commit_at(store: &Store, at: Position) -> Option<Commit> {
     let event = store.frame(at).ok()?.event;
     if let Event::Commit(commit) = event { Some(commit) } else { None }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! The index behind a vault on a real disk.
+#![expect(clippy::disallowed_methods, reason = "a test damages files that the engine made")]
+
+use std::path::Path;
+
+use spanvault_types::key;
+
+use crate::{Receipt, SpanDraft, Vault};
+
+fn told(dir: &Path) -> Vec<Receipt> {
+    let vault = Vault::open(dir).unwrap();
+    let session = vault.session("run").unwrap();
+    let receipts = (0..5).map(|n| session.record(SpanDraft::user(format!("Number {n}."))).unwrap()).collect();
+    vault.close().unwrap();
+    receipts
+}
+
+fn answers(vault: &Vault, receipts: &[Receipt]) {
+    for receipt in receipts {
+        assert_eq!(vault.recover(receipt.hash).unwrap(), receipt.bytes);
+    }
+}
+
+/// Until the thread has the index open.
+fn wait_for_index(vault: &Vault) {
+    for _turn in 0..50_000_000_u64 {
+        if vault.index.applied().is_some() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    panic!("no index was opened");
+}
+
+#[test]
+fn a_vault_answers_before_its_index_is_open_and_is_led_by_it_afterwards() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("vault");
+    let receipts = told(&path);
+    let vault = Vault::open(&path).unwrap();
+    answers(&vault, &receipts);
+    wait_for_index(&vault);
+    for receipt in &receipts {
+        let hints = vault.index.hints(&key::original(&receipt.hash), 4);
+        assert_eq!(hints.iter().map(|(_key, at)| *at).collect::<Vec<_>>(), [receipt.span.0]);
+    }
+    answers(&vault, &receipts);
+    vault.close().unwrap();
+}
+
+#[test]
+fn i12_a_damaged_index_is_set_aside_and_made_again_behind_a_vault_that_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("vault");
+    let receipts = told(&path);
+    std::fs::write(path.join("index/db"), [0xa5; 70_000]).unwrap();
+    let vault = Vault::open(&path).unwrap();
+    answers(&vault, &receipts);
+    wait_for_index(&vault);
+    assert!(path.join("index.aside-1").exists(), "what was wrong can be looked at");
+    let mut last = None;
+    vault.rebuild(&mut |progress| last = Some(progress)).unwrap();
+    let last = last.unwrap();
+    assert_eq!((last.done, last.total), (vault.revision().get(), vault.revision().get()));
+    answers(&vault, &receipts);
+    vault.close().unwrap();
+    assert!(path.join("index/closed").exists());
+}
+
+#[test]
+fn a_vault_that_is_dropped_at_any_moment_can_be_opened_again_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("vault");
+    let receipts = told(&path);
+    for turn in 0..6 {
+        let vault = Vault::open(&path).unwrap();
+        if turn % 2 == 1 {
+            wait_for_index(&vault);
+        }
+        answers(&vault, &receipts);
+    }
+}
