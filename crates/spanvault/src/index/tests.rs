@@ -53,7 +53,7 @@ fn i12_a_damaged_index_is_set_aside_and_made_again_behind_a_vault_that_answers()
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("vault");
     let receipts = told(&path);
-    std::fs::write(path.join("index/db"), [0xa5; 70_000]).unwrap();
+    std::fs::write(path.join("index/db"), vec![0xa5; 70_000]).unwrap();
     let vault = Vault::open(&path).unwrap();
     answers(&vault, &receipts);
     wait_for_index(&vault);
