@@ -4,7 +4,7 @@
 //! was acknowledged is kept outside and looked at again and again. Then nothing fails any more, and what nothing keeps has
 //! to go, down to the last left-over file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,6 +34,7 @@ pub(crate) struct Simulation {
     /// Whether something was set to fail since the vault was opened.
     is_troubled: bool,
     spoken: u64,
+    handed_in: BTreeSet<ContentHash>,
     began_ms: u64,
     pub(crate) keeps: u64,
     pub(crate) troubles: u64,
@@ -58,6 +59,7 @@ impl Simulation {
             ledger: Ledger::default(),
             is_troubled: false,
             spoken: 0,
+            handed_in: BTreeSet::new(),
             began_ms,
             keeps: 0,
             troubles: 0,
@@ -224,9 +226,8 @@ impl Simulation {
         let session = format!("session-{}", self.draw.below(3));
         let drafts = self.drafts();
         let all: Vec<ContentHash> = drafts.iter().map(|draft| ContentHash::of(draft.as_bytes())).collect();
-        let new: Vec<ContentHash> =
-            all.iter().copied().filter(|hash| !self.ledger.originals.contains_key(hash)).collect();
-        // What is handed in twice says nothing about either batch.
+        // What is handed in twice says nothing about either batch: it may be there of the first one, acknowledged or not.
+        let new: Vec<ContentHash> = all.iter().copied().filter(|hash| self.handed_in.insert(*hash)).collect();
         self.ledger.batches.iter_mut().for_each(|batch| batch.retain(|hash| !all.contains(hash)));
         self.ledger.batches.push(new);
         let recorded_ms = self.clock.true_ms();
