@@ -65,7 +65,7 @@ pub use compaction::Kept;
 pub use container::{Container, Member};
 pub use error::{ImportError, Unparsed};
 pub use importer::{Confidence, Importer, Limits, Piece, Quarantine, Record};
-pub use side_file::side_file;
+pub use side_file::{is_stub, side_file};
 
 /// A digest of the sources of this crate: another state of them may read the same bytes otherwise.
 pub const SOURCE_DIGEST: &str = env!("SPANVAULT_SOURCE_DIGEST");

@@ -1,6 +1,6 @@
 //! Results that a runtime moved to a file of their own, and left a stub of.
 
-use spanvault_types::{PartBody, SpanContent};
+use spanvault_types::{Outcome, PartBody, SpanContent};
 
 /// How the stub of a result begins whose whole text is in another file.
 const STUB: &str = "<persisted-output>";
@@ -15,6 +15,11 @@ pub fn side_file(content: &SpanContent) -> Option<&str> {
         PartBody::Result(outcome) => named_in(&outcome.text),
         PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) | PartBody::Call(_) => None,
     })
+}
+
+/// Whether a result is the stub of one whose whole text is in another file.
+pub fn is_stub(outcome: &Outcome) -> bool {
+    outcome.text.trim_start().starts_with(STUB)
 }
 
 fn named_in(result: &str) -> Option<&str> {

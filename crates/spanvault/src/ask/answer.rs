@@ -134,6 +134,8 @@ pub enum MissingReason {
     Untimed,
     /// It can be seen; it is one of several that the question may mean.
     Ambiguous,
+    /// It holds the stub of a result whose whole text its runtime moved to a file of its own.
+    Stub,
 }
 
 impl From<UnseenReason> for MissingReason {

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Map, Number, Value, json};
-use spanvault_evidence::{Fate, FateReading, exit_code_of, is_empty_result};
+use spanvault_evidence::{At, Fate, FateReading, exit_code_of, is_empty_result};
+use spanvault_import::is_stub;
 use spanvault_types::Outcome;
 
 use super::answer::MissingReason;
@@ -41,6 +42,7 @@ pub(super) fn extract(
             CallAnswer::None(_fate) => (Extracted::Nothing, None),
             CallAnswer::Result { at, .. } => match reading.outcome(*at) {
                 None => (Extracted::Nothing, None),
+                Some(outcome) if is_stub(outcome) => of_stub(getter, reading, *at, outcome),
                 Some(outcome) if getter.get == Get::ResultEmpty => {
                     (Extracted::Value(is_empty_result(call, outcome).into()), None)
                 }
@@ -65,6 +67,22 @@ fn of_outcome(getter: &Getter, outcome: &Outcome) -> (Extracted, Option<Range<us
             only(matches.map(|found| (found.range(), Value::from(found.as_str()))))
         }
         _not_of_an_outcome => (Extracted::NotAsked, None),
+    }
+}
+
+/// What a stub says: that there was a result, and its status where the record gives one; never what is in it.
+fn of_stub(getter: &Getter, reading: &Reading, at: At, stub: &Outcome) -> (Extracted, Option<Range<usize>>) {
+    let known = match (&getter.get, stub.exit_code) {
+        (Get::ResultEmpty, _) => Some(false.into()),
+        (Get::ResultExitCode, status) => status.map(Value::from),
+        _of_its_text => None,
+    };
+    match known {
+        Some(known) => (Extracted::Value(known), None),
+        None => {
+            let doubts = reading.spans.get(at.span).map(|span| Doubt::of(span, MissingReason::Stub));
+            (Extracted::InDoubt { doubts: doubts.into_iter().collect(), known: Value::Null }, None)
+        }
     }
 }
 
@@ -102,7 +120,8 @@ fn fate(reading: &Reading, read: &ReadCall) -> Extracted {
     };
     match &read.answer {
         CallAnswer::Result { at, fate } => {
-            let text = reading.outcome(*at).map(|outcome| outcome.text.as_str());
+            let whole = reading.outcome(*at).filter(|outcome| !is_stub(outcome));
+            let text = whole.map(|outcome| outcome.text.as_str());
             Extracted::Value(said(fate, text.into()))
         }
         CallAnswer::None(fate) => Extracted::Value(said(fate, Value::Null)),

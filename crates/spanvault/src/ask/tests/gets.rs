@@ -49,6 +49,20 @@ fn the_nth_counts_from_one_in_block_order_and_backwards_from_minus_one() {
 }
 
 #[test]
+fn i66_a_stub_is_never_taken_for_the_result_that_was_moved_to_a_file() {
+    let stub = "<persisted-output>\nOutput too large (21KB). Full output saved to: /p/s/tool-results/b1.txt\n\nPreview:\ntotal 42";
+    let library = one(stub);
+    for asked in
+        ["result", "result.regex:total (\\d+)", "result.regex:missing", "result.number", "result.json:a"]
+    {
+        insufficient(&get(&library, asked), Value::Null, &[MissingReason::Stub]);
+    }
+    present(&get(&library, "result.empty"), false);
+    let fate = get(&library, "fate");
+    assert_eq!((fate.answer, &fate.value["result"]), (Verdict::Present, &Value::Null));
+}
+
+#[test]
 fn several_calls_are_ambiguous_where_one_is_asked_for() {
     let mut library = Library::new();
     library
