@@ -77,13 +77,11 @@ fn of_stub(getter: &Getter, reading: &Reading, at: At, stub: &Outcome) -> (Extra
         (Get::ResultExitCode, status) => status.map(Value::from),
         _of_its_text => None,
     };
-    match known {
-        Some(known) => (Extracted::Value(known), None),
-        None => {
-            let doubts = reading.spans.get(at.span).map(|span| Doubt::of(span, MissingReason::Stub));
-            (Extracted::InDoubt { doubts: doubts.into_iter().collect(), known: Value::Null }, None)
-        }
+    if let Some(known) = known {
+        return (Extracted::Value(known), None);
     }
+    let doubts = reading.spans.get(at.span).map(|span| Doubt::of(span, MissingReason::Stub));
+    (Extracted::InDoubt { doubts: doubts.into_iter().collect(), known: Value::Null }, None)
 }
 
 fn found(value: Option<Value>) -> Extracted {
