@@ -26,7 +26,7 @@ const FAULTS: [Fault; 4] = [Fault::Io, Fault::NoSpace, Fault::ShortWrite, Fault:
 /// Goes through the script whatever fails, and notes what was acknowledged.
 fn perform(stage: &mut Stage) {
     let Ok(vault) = stage.open() else { return };
-    if stage.found(&vault).is_err() {
+    if Stage::found(&vault).is_err() {
         // Without the rule nothing is ever due, which the ledger allows.
         return;
     }

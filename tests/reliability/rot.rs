@@ -13,7 +13,7 @@ use crate::script::{Act, Stage};
 fn vault() -> Stage {
     let mut stage = Stage::new(8);
     let vault = stage.open().unwrap();
-    stage.found(&vault).unwrap();
+    Stage::found(&vault).unwrap();
     for act in
         [Act::Record(0), Act::Record(1), Act::Demote, Act::Record(2), Act::Record(3), Act::Compact, Act::Hold]
     {

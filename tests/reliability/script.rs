@@ -61,7 +61,7 @@ impl Stage {
     }
 
     /// Sets the rule and the policy that the ledger knows.
-    pub(crate) fn found(&self, vault: &Vault) -> Result<(), Error> {
+    pub(crate) fn found(vault: &Vault) -> Result<(), Error> {
         let keep = NewRetention {
             keep_for: Some(TtlRule::For(Ttl::from_ms(KEPT_MS).expect("a month"))),
             grace: Some(Ttl::from_ms(GRACE_MS).expect("a day")),

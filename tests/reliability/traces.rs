@@ -58,7 +58,7 @@ fn beginnings() -> [Stage; 2] {
     let begin = |acts: &[Act]| {
         let mut stage = Stage::new(3);
         let vault = stage.open().unwrap();
-        stage.found(&vault).unwrap();
+        Stage::found(&vault).unwrap();
         for act in acts {
             stage.act(&vault, *act).unwrap();
         }

@@ -152,7 +152,9 @@ proptest! {
             draft.post(term(*n), Position::new(*at));
             model.entry(*n).or_default().push(*at);
         }
-        unread.iter().for_each(|at| draft.unread(Position::new(*at)));
+        for at in &unread {
+            draft.unread(Position::new(*at));
+        }
         runs.push(&disk, draft, Position::new(2_000), chain_of(Position::new(2_000)), READER).expect("room");
         for n in 0..41 {
             let mut expected = model.remove(&n).unwrap_or_default();
