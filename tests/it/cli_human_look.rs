@@ -91,6 +91,39 @@ I will update the changelog in docs/CHANGELOG.md later.
 }
 
 #[test]
+fn assess() {
+    let sandbox = compacted();
+    let summary = sandbox.json(&["spans"])[2]["summary"].as_str().unwrap().to_owned();
+    assert_data_eq!(
+        shown(&sandbox, &["assess", &summary]),
+        str![[r#"
+summary m43 may serve to go on reading
+behind it      14 originals, 14 can be read
+dropped        21 details
+fidelity       0.0 %
+  see what it dropped, and where that stands: "spanvault expand m43"
+
+"#]]
+        .raw()
+    );
+    let ran = sandbox.run(&["assess", &summary, "audit"]);
+    assert_eq!(ran.code, 4, "a summary is no evidence");
+    assert_data_eq!(
+        ran.out,
+        str![[r#"
+summary m43 may not serve for audit: that rests on originals
+behind it      14 originals, 14 can be read
+dropped        21 details
+fidelity       0.0 %
+  ask the originals: "spanvault ask", "audit", "replay", "check" or "executed"
+  see what it dropped, and where that stands: "spanvault expand m43"
+
+"#]]
+        .raw()
+    );
+}
+
+#[test]
 fn expand() {
     let sandbox = compacted();
     let summary = sandbox.json(&["spans"])[2]["summary"].as_str().unwrap().to_owned();

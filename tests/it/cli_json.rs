@@ -296,6 +296,11 @@ fn tiers_and_removal_add_up() {
     );
 
     let gone = sandbox.json(&["spans"]).into_iter().find(|span| span["tier"] == "reclaimed").unwrap();
+    let summary = gone["summary"].as_str().unwrap();
+    let ran = sandbox.run(&["--json", "assess", summary, "check"]);
+    let assessed: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &assessed["serves"], &assessed["operation"]), (4, &false.into(), &"check".into()));
+    assert_eq!(assessed["reclaimed"], assessed["originals"], "its evidence has expired");
     let ran = sandbox.run(&["--json", "recover", gone["hash"].as_str().unwrap()]);
     assert_eq!((ran.code, ran.out.as_str()), (5, ""));
     assert_eq!(ran.error()["kind"], "Insufficient");

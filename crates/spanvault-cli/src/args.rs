@@ -62,6 +62,7 @@ pub(crate) enum Command {
     Expand(commands::expand::ExpandArgs),
     Why(commands::why::WhyArgs),
     Ask(commands::ask::AskArgs),
+    Assess(commands::assess::AssessArgs),
     Audit(commands::audit::AuditArgs),
     Replay(commands::replay::ReplayArgs),
     Check(commands::check::CheckArgs),

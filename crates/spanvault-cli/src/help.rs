@@ -9,7 +9,7 @@ use crate::failure::ErrorResponse;
 /// Every command, in the group of what it is for.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Record and compact", &["ingest", "compact", "context", "checkpoint"]),
-    ("Look", &["sessions", "spans", "show", "recover", "restore", "expand", "why"]),
+    ("Look", &["sessions", "spans", "show", "recover", "restore", "expand", "assess", "why"]),
     ("Ask", &["ask", "audit", "replay", "check", "executed"]),
     ("Keep and let go", &["demand", "hold", "retention", "policy", "tier", "reclaim"]),
     ("Account", &["refusals", "capacity", "stats", "health", "registry", "log"]),

@@ -70,7 +70,9 @@ pub use integrity::RebuildReport;
 pub use keepers::{ASSUMED_AUDIT_MS, GRACE};
 pub use ledger::{LogEntry, RefusalInfo};
 pub use liveness::LiveReason;
-pub use operations::{Audit, Checked, Claim, Executed, Execution, Replay, ReplayedSpan, SideEffect};
+pub use operations::{
+    Assessment, Audit, Checked, Claim, Executed, Execution, Replay, ReplayedSpan, SideEffect,
+};
 pub use options::{IndexKind, Options};
 pub use policy::{NewRetention, Policy};
 pub use provenance::{CitedOriginal, Expansion, Omission, Why};

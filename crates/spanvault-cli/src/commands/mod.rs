@@ -1,6 +1,7 @@
 //! The commands, one module each: its arguments, its flow, its answer.
 
 pub(crate) mod ask;
+pub(crate) mod assess;
 pub(crate) mod audit;
 pub(crate) mod capacity;
 pub(crate) mod check;
@@ -52,6 +53,7 @@ pub(crate) fn run(command: &Command, cx: &mut Context) -> Result<Exit, Failure> 
         Command::Expand(args) => expand::run(args, cx),
         Command::Why(args) => why::run(args, cx),
         Command::Ask(args) => ask::run(args, cx),
+        Command::Assess(args) => assess::run(args, cx),
         Command::Audit(args) => audit::run(args, cx),
         Command::Check(args) => check::run(args, cx),
         Command::Checkpoint(args) => checkpoint::run(args, cx),
