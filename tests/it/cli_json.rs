@@ -298,7 +298,7 @@ fn tiers_and_removal_add_up() {
     let gone = sandbox.json(&["spans"]).into_iter().find(|span| span["tier"] == "reclaimed").unwrap();
     let summary = gone["summary"].as_str().unwrap();
     let ran = sandbox.run(&["--json", "assess", summary, "check"]);
-    let assessed: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let assessed: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, &assessed["serves"], &assessed["operation"]), (4, &false.into(), &"check".into()));
     assert_eq!(assessed["reclaimed"], assessed["originals"], "its evidence has expired");
     let ran = sandbox.run(&["--json", "recover", gone["hash"].as_str().unwrap()]);
