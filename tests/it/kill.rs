@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use spanvault::{ContextItem, SpanFilter, Vault};
+use spanvault_testkit::reliability;
 
 /// How many times a writer is killed; `SPANVAULT_LONG=1` for a hundred.
 fn rounds() -> u64 {
@@ -119,4 +120,5 @@ fn i1_i6_a_writer_killed_at_any_moment_loses_nothing_acknowledged_and_leaves_no_
         rounds()
     );
     assert!(killed > 0 && !acknowledged.is_empty() && compacted > 0);
+    reliability("t5_kills", 2 * rounds(), 24);
 }

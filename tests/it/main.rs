@@ -27,6 +27,7 @@ mod kill;
 mod kill_freeing;
 mod life_of_a_span;
 mod old_vaults;
+mod power_cuts;
 mod promises;
 mod retention_story;
 mod side_files;
