@@ -150,3 +150,22 @@ fn an_export_is_known_and_claimed_by_no_other_format() {
     only_claimed_by("specstory", EXPORT);
     only_claimed_by("specstory", &EXPORT[EXPORT.find("_**User").unwrap()..]);
 }
+
+#[test]
+fn an_export_with_the_line_ends_of_windows_says_the_same() {
+    let unix = pieces(&SpecStory, EXPORT.as_bytes());
+    let crlf = EXPORT.replace('\n', "\r\n");
+    let windows = pieces(&SpecStory, crlf.as_bytes());
+    assert_eq!(joined(&windows), crlf.as_bytes());
+    assert_eq!(calls(&windows), calls(&unix));
+    let unix_ends = |outcome: spanvault_types::Outcome| spanvault_types::Outcome {
+        text: outcome.text.replace("\r\n", "\n"),
+        ..outcome
+    };
+    assert_eq!(results(&windows).into_iter().map(unix_ends).collect::<Vec<_>>(), results(&unix));
+    assert!(spans(&windows).iter().all(|record| record.quarantine.is_none()));
+    for record in spans(&windows) {
+        let rule = |part: &spanvault_types::Part| matches!(&part.body, PartBody::Text(words) if words.ends_with("---"));
+        assert!(!record.content.parts.iter().any(rule), "the rule after a turn is none of its words");
+    }
+}

@@ -10,7 +10,7 @@ use crate::claude_code::was_not_executed;
 pub(super) const OPEN: &str = "<tool-use ";
 const CLOSE: &str = "</tool-use>";
 const FENCE: &str = "```";
-const TEXT_FENCE: &str = "```text\n";
+const TEXT_FENCE: &str = "```text";
 
 /// Adds the tool use that `text` begins with; how many bytes it takes.
 pub(super) fn read(text: &str, at: usize, parts: &mut Vec<Part>) -> usize {
@@ -53,13 +53,21 @@ fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
 
 /// The output: what stands in the first fence of `text`.
 fn output(body: &str) -> Option<Shown<'_>> {
-    let opens = |at: &usize| *at == 0 || body.get(..*at).is_some_and(|before| before.ends_with('\n'));
-    let fence = body.match_indices(TEXT_FENCE).map(|(at, _)| at).find(opens)?;
-    let start = fence + TEXT_FENCE.len();
+    let opens = |at: usize| at == 0 || body.get(..at).is_some_and(|before| before.ends_with('\n'));
+    let (fence, start) = body.match_indices(TEXT_FENCE).find_map(|(at, _)| {
+        let after = at + TEXT_FENCE.len();
+        Some((at, after + line_end(body.get(after..)?)?)).filter(|_| opens(at))
+    })?;
     let inside = body.get(start..)?;
     // The output may hold fences of its own; the last one is the one that closes it.
     let text = inside.get(..inside.rfind(FENCE).unwrap_or(inside.len()))?;
-    Some(Shown { fence, start, text: text.strip_suffix('\n').unwrap_or(text) })
+    let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
+    Some(Shown { fence, start, text })
+}
+
+/// How long the line end is that `text` begins with.
+fn line_end(text: &str) -> Option<usize> {
+    ["\n", "\r\n"].into_iter().find(|end| text.starts_with(end)).map(str::len)
 }
 
 fn told(tool: String, text: &str) -> Outcome {
@@ -97,10 +105,13 @@ fn arguments(kind: &str, summary: &str, before: &str, result: &str) -> Value {
     if let Some((_, path)) = summary.split_once(" file: ") {
         add("file_path", path.trim());
     }
-    for fence in ["```bash\n", "```sh\n"] {
-        let command = before.split_once(fence).and_then(|(_, rest)| rest.split_once("\n```"));
-        if let Some((command, _)) = command.filter(|_| kind == "shell") {
-            add("command", command);
+    for fence in ["```bash", "```sh"] {
+        let rest = before.split_once(fence).map(|(_, rest)| rest);
+        let inside = rest.and_then(|rest| rest.get(line_end(rest)?..));
+        if let Some((command, _)) =
+            inside.and_then(|rest| rest.split_once("\n```")).filter(|_| kind == "shell")
+        {
+            add("command", command.trim_end_matches('\r'));
         }
     }
     let mut words = Vec::new();

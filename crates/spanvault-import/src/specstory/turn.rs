@@ -45,7 +45,7 @@ pub(super) fn read(text: &str) -> SpanContent {
         };
     };
     // A rule parts it from the next turn.
-    let body = text.strip_suffix("\n---").unwrap_or(text);
+    let body = text.strip_suffix("---").filter(|before| before.ends_with('\n')).unwrap_or(text);
     let mut parts = Vec::new();
     let mut at = first.len().min(body.len());
     while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
