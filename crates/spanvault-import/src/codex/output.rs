@@ -17,9 +17,15 @@ const FAILED: [&str; 7] = [
     "execution error",
     "aborted by user",
 ];
+/// The whole output of a call that was under way when its turn was broken off.
+const ABORTED: &str = "aborted";
 /// How outputs begin of calls that were never carried out.
 const NOT_EXECUTED: [&str; 3] =
     ["exec command rejected by user", "patch rejected by user", "rejected by user"];
+/// What stands in the error of a command that was never begun, because the user did not let it.
+const NOT_BEGUN: &str = "Rejected(\"rejected by user";
+/// How such an error begins.
+const BEGINNING: &str = "exec_command failed";
 /// The line under which the output of a command stands, and above it what became of it.
 const OUTPUT: &str = "Output:";
 /// How the line begins that has the exit code, by version.
@@ -56,10 +62,11 @@ fn unwrap(text: &str) -> Option<(String, Option<i64>)> {
 fn complete(outcome: &mut Outcome) {
     let text = outcome.text.trim_start();
     let starts_with = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
-    if starts_with(&NOT_EXECUTED) {
+    let is_begun = !text.starts_with(BEGINNING) || !text.replace("\\\"", "\"").contains(NOT_BEGUN);
+    if starts_with(&NOT_EXECUTED) || !is_begun {
         outcome.executed = Some(false);
         outcome.is_error = Some(true);
-    } else if starts_with(&FAILED) {
+    } else if starts_with(&FAILED) || text == ABORTED {
         outcome.is_error = Some(true);
     }
     outcome.exit_code = outcome.exit_code.or_else(|| shown_code(&outcome.text));

@@ -245,3 +245,17 @@ fn the_four_forms_are_known_and_a_fork_keeps_its_own_name() {
     assert_eq!(only_format(&current), "codex_rollout");
     assert_eq!(read_line(&user).role, Role::User, "a bare item of an old file");
 }
+
+#[test]
+fn a_command_that_the_user_did_not_let_begin_was_not_executed_and_one_broken_off_failed() {
+    let refused = output(&json!(
+        "exec_command failed for `/bin/bash -lc 'rm -r /srv'`: CreateProcess { message: \"Rejected(\\\"rejected by user\\\")\" }"
+    ));
+    assert_eq!((refused.is_error, refused.executed), (Some(true), Some(false)));
+    let broken = output(&json!("exec_command failed for `ls`: CreateProcess { message: \"No such file\" }"));
+    assert_eq!((broken.is_error, broken.executed), (Some(true), None));
+    let quoted = output(&json!("log.txt: Rejected(\"rejected by user\")"));
+    assert_eq!((quoted.is_error, quoted.executed), (None, None), "a file may say so too");
+    assert_eq!(output(&json!("aborted")).is_error, Some(true));
+    assert_eq!(output(&json!("aborted 3 of 4")).is_error, None);
+}

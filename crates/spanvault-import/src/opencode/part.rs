@@ -5,6 +5,9 @@ use spanvault_types::{Outcome, Part, PartBody, Role};
 use crate::blocks::{call, is_words, literal_part, outcome, result_part, usable_id, value_part};
 use crate::json::Raw;
 
+/// How the error of a call begins that the user did not let run.
+const NOT_ALLOWED: &str = "The user rejected permission to use this specific tool call";
+
 /// What a part of this kind says; nothing where it is no part of the talk.
 ///
 /// Who speaks stands in another file. Words that the program put there itself are marked; all others are taken
@@ -39,11 +42,14 @@ fn tool(part: Raw<'_>) -> Vec<Part> {
     let mut parts = vec![value_part(part, call(id, tool, input))];
     let status = status.and_then(|status| status.string()).unwrap_or_default();
     if matches!(status.as_ref(), "completed" | "success" | "error") {
+        let words = error.filter(|_| status == "error").and_then(|error| error.string());
+        let is_rejected = words.is_some_and(|words| words.starts_with(NOT_ALLOWED));
         let exit = metadata.and_then(|metadata| metadata.field("exit"));
         let answer = Outcome {
             tool: usable_id(tool),
             is_error: Some(status == "error"),
             exit_code: exit.and_then(|code| code.integer()),
+            executed: is_rejected.then_some(false),
             ..outcome(usable_id(id))
         };
         parts.push(result_part(part, output.or(error), answer));

@@ -72,3 +72,13 @@ fn each_file_is_known_and_one_record_of_the_session_that_it_names() {
     let old = r#"{"id":"p1","type":"text","text":"Hi","time":{"start":1}}"#;
     assert_eq!(crate::detect(old.as_bytes()).unwrap().format(), "agent_opencode");
 }
+
+#[test]
+fn a_call_that_the_user_did_not_allow_was_not_executed() {
+    let refused = "The user rejected permission to use this specific tool call. You may try again.";
+    let told = |state| the_result(&tool(&state));
+    let rejected = told(json!({"status": "error", "input": {}, "error": refused}));
+    assert_eq!((rejected.is_error, rejected.executed), (Some(true), Some(false)));
+    let quoted = told(json!({"status": "completed", "input": {}, "output": refused}));
+    assert_eq!((quoted.is_error, quoted.executed), (Some(false), None));
+}
