@@ -9,12 +9,12 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::document::{LineNames, Step};
 use crate::first_lines::{first_lines, has_all};
 use crate::json::{Raw, sketch_document};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Kept};
 
 /// One event of a session, or the session's own data (`sessions/<id>/events/<n>.json`, `metadata.json`).
 pub(crate) struct OpenHandsEvent;
@@ -43,6 +43,10 @@ impl ObjectFormat for OpenHandsEvent {
         event::read(event)
     }
 
+    fn kept_by_compaction(event: Raw<'_>) -> Kept {
+        event::kept(event)
+    }
+
     /// The folder of the conversation.
     fn transcript_of(source: &str) -> &str {
         let Some((folder, file)) = source.rsplit_once('/') else { return source };
@@ -69,6 +73,10 @@ impl ObjectFormat for OpenHandsTrajectory {
     fn read(event: Raw<'_>) -> Reading {
         event::read(event)
     }
+
+    fn kept_by_compaction(event: Raw<'_>) -> Kept {
+        event::kept(event)
+    }
 }
 
 impl ObjectFormat for OpenHandsOutput {
@@ -93,6 +101,10 @@ impl ObjectFormat for OpenHandsOutput {
 
     fn read(event: Raw<'_>) -> Reading {
         event::read(event)
+    }
+
+    fn kept_by_compaction(event: Raw<'_>) -> Kept {
+        event::kept(event)
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
+use crate::Kept;
 use crate::blocks::{is_words, literal_part, outcome, result_part, value_part};
 use crate::json::Raw;
 use crate::reading::Reading;
@@ -81,6 +82,11 @@ fn act(event: Raw<'_>, kind: &str, stamp: Stamp) -> SpanContent {
             };
             stamp.says(role, words(content).or_else(|| words(message)).into_iter().collect())
         }
+        // What the runtime puts in the place of events that it takes out of the context; without words it only takes out.
+        "condensation" | "condensation_request" => match fields.field("summary").filter(is_words) {
+            Some(summary) => stamp.says(Role::System, vec![literal_part(summary, PartBody::Summary)]),
+            None => stamp.meta(),
+        },
         "system" => stamp.says(Role::System, words(content).into_iter().collect()),
         _ => {
             // Beside the last call, which ends the work, stand the agent's last words.
@@ -95,6 +101,15 @@ fn act(event: Raw<'_>, kind: &str, stamp: Stamp) -> SpanContent {
             stamp.says(role, parts)
         }
     }
+}
+
+/// Which events a condensation kept: those after the last one that it took out.
+pub(super) fn kept(event: Raw<'_>) -> Kept {
+    let Some(args) = event.field("args") else { return Kept::Nothing };
+    let [last, all] = args.fields(["forgotten_events_end_id", "forgotten_event_ids"]);
+    let listed = all.into_iter().flat_map(Raw::elements).filter_map(|id| id.integer()).max();
+    let next = last.and_then(|last| last.integer()).or(listed).and_then(|last| last.checked_add(1));
+    next.map_or(Kept::Nothing, |next| Kept::FromEvent(next.to_string()))
 }
 
 fn inline_arguments(event: Raw<'_>) -> Value {

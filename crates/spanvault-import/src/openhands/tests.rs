@@ -177,3 +177,21 @@ fn the_events_of_a_conversation_belong_to_its_folder() {
     }
     assert_eq!(OpenHandsOutput.transcript_of("/x/events/1.json"), "/x/events/1.json");
 }
+
+#[test]
+fn a_condensation_is_no_call_but_a_summary_of_the_events_that_it_took_out() {
+    let condensation = json!({"id": 40, "source": "agent", "action": "condensation",
+        "args": {"forgotten_events_start_id": 2, "forgotten_events_end_id": 30, "summary": "Ann moved to Ulm.", "thought": ""}});
+    let content = read(&condensation);
+    assert_eq!((content.role, content.kind), (Role::System, SpanKind::CompactSummary));
+    assert_eq!(content.parts[0].body, PartBody::Summary("Ann moved to Ulm.".into()));
+    let kept = |event: &Value| OpenHandsTrajectory.kept_by_compaction(event.to_string().as_bytes());
+    assert_eq!(kept(&condensation), Kept::FromEvent("31".into()));
+    let listed =
+        json!({"id": 41, "action": "condensation", "args": {"forgotten_event_ids": [7, 3], "summary": "s"}});
+    assert_eq!(kept(&listed), Kept::FromEvent("8".into()));
+    let silent = read(
+        &json!({"id": 42, "action": "condensation", "args": {"forgotten_event_ids": [7], "summary": null}}),
+    );
+    assert_eq!(silent.kind, SpanKind::Meta);
+}
