@@ -10,11 +10,12 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::document::Step;
+use crate::first_lines::has_all;
 use crate::json::{Raw, sketch_document};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, HEAD_BYTES};
 
 /// A log, a sample of one, or one of the lists that an archive keeps beside its samples.
 pub(crate) struct Inspect;
@@ -37,19 +38,31 @@ impl ObjectFormat for Inspect {
 
     fn recognise(head: &[u8]) -> Confidence {
         let Some(document) = sketch_document(head) else { return Confidence::No };
-        let has = |value: &Value, names: &[&str]| names.iter().all(|name| value.get(name).is_some());
-        let is_log = has(&document, &["version", "eval"])
-            && document.get("eval").is_some_and(|eval| has(eval, &["task", "model"]));
-        let is_sample = has(&document, &["epoch", "input", "target", "messages"]);
+        let is_log = has_all(&document, &["version", "eval"])
+            && document.get("eval").is_some_and(|eval| has_all(eval, &["task", "model"]));
+        let is_sample = has_all(&document, &["epoch", "input", "target", "messages"]);
         let is_list = document.as_array().is_some_and(|entries| {
-            let is_summary = |entry: &Value| has(entry, &["id", "epoch", "input", "target"]);
-            let is_reduction = |entry: &Value| has(entry, &["scorer", "samples"]);
+            let is_summary = |entry: &Value| has_all(entry, &["id", "epoch", "input", "target"]);
+            let is_reduction = |entry: &Value| has_all(entry, &["scorer", "samples"]);
             !entries.is_empty() && entries.iter().all(|entry| is_summary(entry) || is_reduction(entry))
         });
-        if is_log || is_sample || is_list { Confidence::Certain } else { Confidence::No }
+        if is_log || is_sample || is_list {
+            Confidence::Certain
+        } else if head.len() >= HEAD_BYTES && begins_a_sample(&document) {
+            // What it was given fills the head.
+            Confidence::Likely
+        } else {
+            Confidence::No
+        }
     }
 
     fn read(object: Raw<'_>) -> Reading {
         Reading { content: message::read(object), session: None }
     }
+}
+
+/// Whether a document has the members that a sample begins with, and no others.
+fn begins_a_sample(document: &Value) -> bool {
+    let names = || document.as_object().into_iter().flat_map(serde_json::Map::keys).map(String::as_str);
+    names().all(|name| matches!(name, "id" | "epoch" | "input")) && has_all(document, &["id", "epoch"])
 }

@@ -49,7 +49,10 @@ impl Importer for Vcr {
     }
 
     fn detect(&self, head: &[u8]) -> Confidence {
-        if provider_of(head) == Some(*self) { Confidence::Certain } else { Confidence::No }
+        match provider_of(head) {
+            Some((provider, confidence)) if provider == *self => confidence,
+            Some(_) | None => Confidence::No,
+        }
     }
 
     fn cut(
@@ -71,7 +74,9 @@ impl Importer for Vcr {
 }
 
 /// The provider of the last call to one in a cassette that starts with `head`.
-fn provider_of(head: &[u8]) -> Option<Vcr> {
+///
+/// The address of a call comes after what was sent, which may fill the head; then its host tells, where one is named.
+fn provider_of(head: &[u8]) -> Option<(Vcr, Confidence)> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();
     let listed =
@@ -79,15 +84,29 @@ fn provider_of(head: &[u8]) -> Option<Vcr> {
     if !listed {
         return None;
     }
-    let mut found = None;
+    let (mut found, mut host, mut named_host) = (None, None, false);
     for line in lines {
-        let Some(uri) = line.trim_start().trim_start_matches("- ").strip_prefix("uri: ") else { continue };
+        let entry = line.trim_start().trim_start_matches("- ");
+        if std::mem::replace(&mut named_host, entry.trim_end() == "host:") {
+            host = provider_on(entry.trim_end()).or(host);
+        }
+        let Some(uri) = entry.strip_prefix("uri: ") else { continue };
         match provider_at(uri) {
-            Some(Vcr::LangchainAgents) => return Some(Vcr::LangchainAgents),
+            Some(Vcr::LangchainAgents) => return Some((Vcr::LangchainAgents, Confidence::Certain)),
             provider => found = provider.or(found),
         }
     }
     found
+        .map(|provider| (provider, Confidence::Certain))
+        .or_else(|| host.map(|provider| (provider, Confidence::Likely)))
+}
+
+/// The provider whose host this is. All formats of cassettes are read alike, so it does not matter which API of one.
+fn provider_on(host: &str) -> Option<Vcr> {
+    match host {
+        "api.openai.com" => Some(Vcr::OpenAiResponses),
+        _ => provider_at(host),
+    }
 }
 
 fn provider_at(uri: &str) -> Option<Vcr> {

@@ -91,3 +91,14 @@ fn a_log_and_all_files_of_an_archive_are_known_and_claimed_by_no_other_format() 
         assert!(spans(&found).iter().all(|record| record.content.kind == SpanKind::Meta));
     }
 }
+
+#[test]
+fn a_sample_is_known_though_what_it_was_given_fills_the_head() {
+    let sample = format!(
+        r#"{{"id": 1, "epoch": 1, "input": "{}", "target": "x", "messages": []}}"#,
+        "a".repeat(HEAD_BYTES)
+    );
+    assert_eq!(crate::detect(sample.as_bytes()).unwrap().format(), "inspect");
+    let other = r#"{"id": 1, "epoch": 1, "input": "short"}"#;
+    assert_eq!(crate::detect(other.as_bytes()).unwrap().format(), "generic_text");
+}

@@ -335,3 +335,15 @@ fn an_alias_is_a_name_and_nesting_costs_no_stack() {
         assert!(spans(&found).iter().any(|record| record.quarantine.is_some()), "it is put aside");
     }
 }
+
+#[test]
+fn a_cassette_whose_first_request_fills_the_head_is_known_by_its_host() {
+    let long = ANTHROPIC.replace("How old", &format!("{} How old", "word ".repeat(crate::HEAD_BYTES / 5)));
+    assert_eq!(crate::detect(long.as_bytes()).unwrap().format(), "vcr_anthropic_messages");
+    assert_eq!(
+        calls(&pieces(&Vcr::AnthropicMessages, long.as_bytes())),
+        calls(&pieces(&Vcr::AnthropicMessages, ANTHROPIC.as_bytes()))
+    );
+    let elsewhere = long.replace("api.anthropic.com", "example.com");
+    assert_eq!(crate::detect(elsewhere.as_bytes()).unwrap().format(), "generic_text");
+}
