@@ -63,7 +63,7 @@ fn read_step(step: Raw<'_>) -> SpanContent {
     if let Some(message) = message.filter(says) {
         content_parts(message, &mut parts);
     }
-    parts.extend(calls.into_iter().flat_map(Raw::elements).map(|entry| {
+    parts.extend(calls.into_iter().flat_map(Raw::elements).filter(Raw::is_object).map(|entry| {
         let [id, name, args] = entry.fields(["tool_call_id", "function_name", "arguments"]);
         value_part(entry, with_raw_arguments(call(id, name, args), extra))
     }));

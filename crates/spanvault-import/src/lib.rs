@@ -166,9 +166,6 @@ pub fn detect(head: &[u8]) -> Result<&'static dyn Importer, ImportError> {
         if confidence > best.map_or(Confidence::No, |(found, _)| found) {
             best = Some((confidence, *importer));
         }
-        if confidence == Confidence::Certain {
-            break;
-        }
     }
     best.map(|(_, importer)| importer).ok_or(ImportError::UnknownFormat)
 }

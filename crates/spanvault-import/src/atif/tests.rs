@@ -62,3 +62,10 @@ fn a_trajectory_is_known_and_claimed_by_no_other_format() {
     only_claimed_by("atif", &format!("{LINE}\n{LINE}"));
     only_claimed_by("atif", &LINE[..LINE.find("\"steps\"").unwrap()]);
 }
+
+#[test]
+fn what_is_no_object_among_the_calls_of_a_step_is_no_call() {
+    let step = r#"{"step_id":1,"source":"agent","message":"Hm.","tool_calls":[null,7]}"#;
+    let content = crate::parse("atif", step.as_bytes()).unwrap();
+    assert_eq!(content.kind, SpanKind::Message);
+}

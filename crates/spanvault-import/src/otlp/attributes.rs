@@ -1,31 +1,47 @@
 //! The attributes of one span.
 
 use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
 use crate::json::Raw;
 
-/// Names and values, in order.
-pub(super) struct Attributes<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
+/// Lists stand in no more lists than this, and in no longer names.
+const LEVELS_MAX: usize = 16;
+const NAME_BYTES_MAX: usize = 512;
+
+/// Values by name.
+pub(super) struct Attributes<'a> {
+    values: HashMap<Cow<'a, str>, Raw<'a>>,
+    /// The numbers that occur after a name, which is then one of a list: `<list>.<number>.…`.
+    numbers: HashMap<String, BTreeSet<usize>>,
+}
 
 impl<'a> Attributes<'a> {
-    /// The attributes of a span: `[{"key", "value": {"stringValue" | …}}]`.
+    /// The attributes of a span: `[{"key", "value": {"stringValue" | …}}]`. Of several with one name the first counts.
     pub(super) fn of(span: Raw<'a>) -> Self {
-        let entries = span.field("attributes").into_iter().flat_map(Raw::elements);
-        Self(
-            entries
-                .filter_map(|entry| {
-                    let [key, value] = entry.fields(["key", "value"]);
-                    Some((key?.string()?, value?))
-                })
-                .collect(),
-        )
+        let mut values = HashMap::new();
+        let mut numbers: HashMap<String, BTreeSet<usize>> = HashMap::new();
+        for entry in span.field("attributes").into_iter().flat_map(Raw::elements) {
+            let [key, value] = entry.fields(["key", "value"]);
+            let (Some(key), Some(value)) = (key.and_then(|key| key.string()), value) else { continue };
+            let levels = if key.len() > NAME_BYTES_MAX { 0 } else { LEVELS_MAX };
+            for (at, _dot) in key.match_indices('.').take(levels) {
+                let (list, rest) = key.split_at(at);
+                let number = rest.get(1..).and_then(|rest| rest.split('.').next()?.parse().ok());
+                if let Some(number) = number {
+                    numbers.entry(list.to_owned()).or_default().insert(number);
+                }
+            }
+            values.entry(key).or_insert(value);
+        }
+        Self { values, numbers }
     }
 
     /// The value with one of these names, the first name that there is.
     pub(super) fn get(&self, names: &[&str]) -> Option<Raw<'a>> {
-        names.iter().find_map(|name| self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value))
+        names.iter().find_map(|name| self.values.get(*name).copied())
     }
 
     /// The string literal with one of these names.
@@ -40,18 +56,12 @@ impl<'a> Attributes<'a> {
 
     /// Whether a name begins so.
     pub(super) fn any(&self, prefix: &str) -> bool {
-        self.0.iter().any(|(key, _)| key.starts_with(prefix))
+        self.values.keys().any(|key| key.starts_with(prefix))
     }
 
-    /// How many entries a list has that is written as names `<list>.<number>.…`.
-    pub(super) fn count(&self, list: &str) -> usize {
-        let number = |key: &str| {
-            let rest = key.strip_prefix(list)?.strip_prefix('.')?;
-            rest.split('.').next()?.parse::<usize>().ok()
-        };
-        let most = self.0.iter().filter_map(|(key, _)| number(key)).max();
-        // No list is longer than there are names.
-        most.map_or(0, |most| most.saturating_add(1).min(self.0.len()))
+    /// The numbers of the entries, in order, of a list that is written as names `<list>.<number>.…`.
+    pub(super) fn entries(&self, list: &str) -> impl Iterator<Item = usize> + use<'_, 'a> {
+        self.numbers.get(list).into_iter().flatten().copied()
     }
 }
 

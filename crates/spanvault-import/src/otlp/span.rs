@@ -156,7 +156,7 @@ fn arguments(value: Option<&Value>) -> Value {
 
 /// Adds messages whose members are names of their own: `llm.input_messages.0.message.role` …
 fn flattened<'a>(attributes: &Attributes<'a>, list: &str, said: &mut Vec<Said<'a>>) {
-    for message in 0..attributes.count(list) {
+    for message in attributes.entries(list) {
         let base = format!("{list}.{message}.message");
         let literal = |name: &str| attributes.literal(&[&format!("{base}.{name}")]);
         let role = literal("role").and_then(|role| role.string()).unwrap_or_default();
@@ -164,7 +164,7 @@ fn flattened<'a>(attributes: &Attributes<'a>, list: &str, said: &mut Vec<Said<'a
         let answered = literal("tool_call_id");
         let mut words: Vec<Raw<'a>> = literal("content").into_iter().collect();
         if words.is_empty() {
-            let contents = 0..attributes.count(&format!("{base}.contents"));
+            let contents = attributes.entries(&format!("{base}.contents"));
             words.extend(contents.filter_map(|at| literal(&format!("contents.{at}.message_content.text"))));
         }
         for words in words {
@@ -176,7 +176,7 @@ fn flattened<'a>(attributes: &Attributes<'a>, list: &str, said: &mut Vec<Said<'a
             };
             said.push((speaker, words, body));
         }
-        for call in 0..attributes.count(&format!("{base}.tool_calls")) {
+        for call in attributes.entries(&format!("{base}.tool_calls")) {
             let literal = |name: &str| literal(&format!("tool_calls.{call}.tool_call.{name}"));
             let Some(name) = literal("function.name") else { continue };
             let args = literal("function.arguments");

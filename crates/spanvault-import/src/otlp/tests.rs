@@ -161,3 +161,23 @@ fn traces_are_known_and_claimed_by_no_other_format() {
     let other = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span("a", "", 0, &[("http.method", "GET")])]}]}]});
     assert_eq!(OtlpGenAi.detect(other.to_string().as_bytes()), Confidence::Possible);
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what is tested is that it does not take long")]
+fn a_span_of_very_many_flattened_messages_is_read_in_one_pass() {
+    let messages: Vec<String> = (0..50_000)
+        .map(|n| {
+            format!(r#"{{"key":"llm.output_messages.{n}.message.content","value":{{"stringValue":"w{n}"}}}}"#)
+        })
+        .collect();
+    let line =
+        format!(r#"{{"traceId":"t","spanId":"a","name":"chat m","attributes":[{}]}}"#, messages.join(","));
+    let begun = std::time::Instant::now();
+    let content = OtlpGenAi.parse(line.as_bytes()).unwrap();
+    assert_eq!(content.parts.len(), 50_000);
+    assert!(
+        matches!(&content.parts[10].body, PartBody::Text(words) if words == "w10"),
+        "in the order of their numbers"
+    );
+    assert!(begun.elapsed().as_secs() < 30, "it took {:?}", begun.elapsed());
+}
