@@ -346,3 +346,53 @@ fn a_question_may_name_a_source_by_a_path_with_dots_also_when_the_file_is_gone()
     let missing = Query::text(Words::Contains("invoice".to_owned())).source("../runs/b.jsonl");
     assert_eq!(desk.vault.ask(&missing).expect_err("no such source").kind(), ErrorKind::NotFound);
 }
+
+#[test]
+fn a_message_that_its_program_writes_again_as_more_comes_of_it_is_said_once() {
+    let desk = Desk::new();
+    let head = r#"{"sessionId":"s-1","projectHash":"p","kind":"main"}"#;
+    let message = |calls: &str| {
+        format!(
+            r#"{{"id":"m1","timestamp":"2026-02-03T09:00:01Z","type":"gemini","content":"I delete it."{calls}}}"#
+        )
+    };
+    let begun = message(r#","toolCalls":[{"id":"c1","name":"rm","args":{"path":"a"},"status":"executing"}]"#);
+    let done = message(
+        r#","toolCalls":[{"id":"c1","name":"rm","args":{"path":"a"},"status":"success","result":[{"functionResponse":{"id":"c1","name":"rm","response":{"output":"gone"}}}]}]"#,
+    );
+    let told = |desk: &Desk| -> Vec<u64> {
+        let answer = desk.vault.ask(&spanvault::ask::Query::calls("rm")).expect("asked");
+        let mut indices: Vec<u64> = answer.evidence.iter().map(|it| it.index).collect();
+        indices.dedup();
+        indices
+    };
+    // It grows while it is followed, and is read as a whole.
+    let path = desk.write("a.jsonl", &format!("{head}\n{}\n{begun}\n", message("")));
+    desk.ingest(&path).unwrap();
+    assert_eq!(told(&desk), [2]);
+    let whole = format!("{head}\n{}\n{begun}\n{done}\n", message(""));
+    desk.write("a.jsonl", &whole);
+    let report = desk.ingest(&path).unwrap();
+    assert_eq!((report.spans_new, report.conflicts.len()), (1, 0));
+    assert_eq!(told(&desk), [3], "one call, with what came of it");
+    assert_eq!(desk.restored(&path), whole.as_bytes());
+    assert_eq!(desk.ingest(&path).unwrap().spans_new, 0);
+    let at_once = Desk::new();
+    at_once.ingest(&at_once.write("a.jsonl", &whole)).unwrap();
+    assert_eq!(told(&at_once), [3]);
+}
+
+#[test]
+fn files_of_one_name_that_come_together_are_sessions_of_their_own() {
+    let desk = Desk::new();
+    let chat = |word: &str| format!(r#"[{{"role":"user","content":"{word}"}}]"#);
+    let paths =
+        ["one", "two", "three"].map(|folder| desk.write(&format!("{folder}/run.json"), &chat("same")));
+    desk.vault
+        .ingest_all(&to_ingest(&paths), &IngestOptions::default(), &mut |_news| ControlFlow::Continue(()))
+        .unwrap();
+    let sessions: std::collections::BTreeSet<String> =
+        desk.spans().into_iter().map(|span| span.session).collect();
+    assert_eq!(sessions.len(), 3);
+    assert!(sessions.contains("run"));
+}

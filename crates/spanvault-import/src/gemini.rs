@@ -56,6 +56,8 @@ impl ObjectFormat for GeminiCli {
 impl ObjectFormat for GeminiJsonl {
     const NAME: &'static str = "gemini_jsonl";
     const LAYOUT: Layout = Layout::Lines;
+    // A message comes again when its tokens are counted, and as its calls end.
+    const WRITES_AGAIN: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         surest(head, |line| {

@@ -54,6 +54,12 @@ pub trait Importer: Sync {
         Kept::Nothing
     }
 
+    /// Whether a program of this format writes a record again under the same identity, further down in the same
+    /// source, when more came of it: the last one is then what was said, and those before it are not said once more.
+    fn writes_again(&self) -> bool {
+        false
+    }
+
     /// The path of the transcript that a source of this path is part of: its own, unless the format keeps every record
     /// in a file of its own, and so a transcript in a folder.
     fn transcript_of<'a>(&self, source: &'a str) -> &'a str {

@@ -25,6 +25,8 @@ pub(crate) trait ObjectFormat: Sync {
     const ONE_PATH: bool = false;
     /// Whether an element that is a list of objects is a record too.
     const LISTS: bool = false;
+    /// Whether a record may come again with more in it; see [`Importer::writes_again`].
+    const WRITES_AGAIN: bool = false;
 
     /// How sure it is that a file which starts with `head` is its own; see [`Importer::detect`].
     fn recognise(head: &[u8]) -> Confidence;
@@ -120,6 +122,10 @@ impl<T: ObjectFormat> Importer for T {
 
     fn kept_by_compaction(&self, original: &[u8]) -> Kept {
         utf8(original).and_then(|text| Ok(Raw::whole(text)?)).map_or(Kept::Nothing, T::kept_by_compaction)
+    }
+
+    fn writes_again(&self) -> bool {
+        T::WRITES_AGAIN
     }
 
     fn transcript_of<'a>(&self, source: &'a str) -> &'a str {

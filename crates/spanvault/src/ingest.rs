@@ -12,8 +12,9 @@ mod report;
 mod runs;
 mod side_files;
 mod source_file;
+mod source_names;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -36,6 +37,7 @@ use runs::Runs;
 pub(crate) use runs::pieces_of;
 use source_file::{Head, SourceFile, format_in};
 pub(crate) use source_file::{is_packed, record_format};
+use source_names::{SourceNames, folder_name};
 
 /// How much is read before it is committed.
 const BATCH_BYTES: usize = 8 << 20;
@@ -68,7 +70,7 @@ impl Vault {
         let path = self.absolute(path.as_ref())?;
         let _one_at_a_time = self.ingesting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let source = SourceFile::open(self, path, options)?;
-        let mut run = Run::start(self, &source.head, options)?;
+        let mut run = Run::start(self, &source.head, options, &SourceNames::read(self)?)?;
         let mut failure = None;
         let cut =
             source.cut(progress, &mut |piece| match run.take(CutPiece::of(source.head.importer, piece)) {
@@ -82,7 +84,7 @@ impl Vault {
             return Err(error);
         }
         cut?;
-        let (report, commit) = run.finish()?;
+        let Ingested { report, commit, .. } = run.finish()?;
         if commit != Position::ZERO {
             self.make_durable(commit)?;
         }
@@ -119,6 +121,14 @@ enum Pending {
     Record { record: Box<Record>, hash: ContentHash, mark: Option<Mark>, replaces: Option<Position> },
 }
 
+/// A file that is in the log.
+struct Ingested {
+    report: IngestReport,
+    /// What was recorded is durable when this position is; zero where nothing was.
+    commit: Position,
+    source: Option<Position>,
+}
+
 /// One ingest of one file.
 struct Run<'v> {
     vault: &'v Vault,
@@ -141,6 +151,8 @@ struct Run<'v> {
     container: Option<Container>,
     /// Spans that this file has at another place already: a repeated line is a span of its own.
     taken: HashSet<Position>,
+    /// The newest span of each identity in this file, where the format writes records again.
+    newest: HashMap<[u8; 16], Position>,
     report: IngestReport,
     changed: bool,
     /// The last thing that it wrote.
@@ -148,12 +160,12 @@ struct Run<'v> {
 }
 
 impl<'v> Run<'v> {
-    fn start(vault: &'v Vault, file: &Head, options: &IngestOptions) -> Result<Self> {
+    fn start(vault: &'v Vault, file: &Head, options: &IngestOptions, names: &SourceNames) -> Result<Self> {
         let path = file.path.to_string_lossy().into_owned();
         let importer = file.importer;
         let source = vault.source_of_path(&path)?;
         let source_name = match importer.transcript_of(&path) {
-            whole if whole == path => vault.source_name(&path, source)?,
+            whole if whole == path => names.name_of(&path, source),
             folder => folder_name(folder),
         };
         let known = KnownRecipe::of(vault, source)?;
@@ -175,6 +187,7 @@ impl<'v> Run<'v> {
             side_files: Vec::new(),
             importer,
             taken: HashSet::new(),
+            newest: HashMap::new(),
             changed: false,
             commit: Position::ZERO,
         })
@@ -206,6 +219,7 @@ impl<'v> Run<'v> {
                     self.report.spans_known += 1;
                     self.taken.insert(position);
                     if let Some(mark) = mark {
+                        self.is_newest(mark.event, position);
                         self.compactions.pass(&self.session_name(record), mark, position);
                     }
                 }
@@ -308,17 +322,19 @@ impl<'v> Run<'v> {
         if !self.report.sessions.iter().any(|known| known == name) {
             self.report.sessions.push(name.to_owned());
         }
-        let known = match &record.content.event_key {
-            Some(identity) => recorder
-                .identity(session, &key::event_key_of(identity), &hash, &|at| self.taken.contains(&at))?,
+        let event = record.content.event_key.as_deref().map(key::event_key_of);
+        let known = match &event {
+            Some(event) => recorder.identity(session, event, &hash, &|at| self.taken.contains(&at))?,
             None => recorder.anonymous(session, &hash, record.index)?.map_or(Identity::New, Identity::Same),
         };
         match known {
             Identity::Same(at) => {
                 self.report.spans_known += 1;
                 self.taken.insert(at);
+                self.is_newest(event, at);
                 return Ok(at);
             }
+            Identity::OtherBytes(at) if self.importer.writes_again() && self.taken.contains(&at) => {}
             Identity::OtherBytes(at) => self.report.conflicts.push(at),
             Identity::New => {}
         }
@@ -335,7 +351,15 @@ impl<'v> Run<'v> {
             hash,
         })?;
         self.taken.insert(at);
+        if let Some(span) = self.is_newest(event, at) {
+            recorder.push(Event::SpanSuperseded(SpanSuperseded { span, by: at }), None);
+        }
         Ok(at)
+    }
+
+    /// Takes note of a span that may be a record of this file written again; gives the one that it takes the place of.
+    fn is_newest(&mut self, event: Option<[u8; 16]>, at: Position) -> Option<Position> {
+        self.newest.insert(event.filter(|_| self.importer.writes_again())?, at)
     }
 
     fn session_name(&self, record: &Record) -> String {
@@ -345,8 +369,8 @@ impl<'v> Run<'v> {
         }
     }
 
-    /// Ends the file. What was recorded is durable when the position that this gives is, zero where nothing was.
-    fn finish(mut self) -> Result<(IngestReport, Position)> {
+    /// Ends the file.
+    fn finish(mut self) -> Result<Ingested> {
         // A shorter file, or one that ends inside a known piece, is a new state of the source.
         let shrank = !self.known.is_exhausted() || !self.pending.is_empty();
         self.changed |= shrank;
@@ -358,39 +382,8 @@ impl<'v> Run<'v> {
         self.report.side_files = self.vault.find_side_files(&self.path, self.side_files);
         let (imported, commit) = self.compactions.import(self.vault)?;
         self.report.imported = imported;
-        Ok((self.report, commit.max(self.commit)))
+        Ok(Ingested { report: self.report, commit: commit.max(self.commit), source: self.source })
     }
-}
-
-impl Vault {
-    /// What sessions are called after where a transcript does not name its own: the stem of the file, and where another
-    /// file of that stem came first, a part of the hash of its path as well.
-    fn source_name(&self, path: &str, source: Option<Position>) -> Result<String> {
-        let stem =
-            Path::new(path).file_stem().map_or_else(|| "session".into(), |stem| stem.to_string_lossy());
-        for other in self.positions(&key::key(key::Table::Source, &[]))? {
-            let other_path = self.source_at(other)?.path;
-            let same_stem =
-                Path::new(&other_path).file_stem().is_some_and(|other| other.to_string_lossy() == stem);
-            if same_stem && Some(other) != source {
-                let digest = ContentHash::of(path.as_bytes()).to_string();
-                return Ok(format!("{stem}-{}", digest.get(..8).unwrap_or(&digest)));
-            }
-            if Some(other) == source {
-                // Everything before this source was looked at; what came after it does not take its name.
-                break;
-            }
-        }
-        Ok(stem.into_owned())
-    }
-}
-
-/// What the session of a transcript is called that is a folder of files: as the folder, and a part of the hash of its
-/// path, since all of its files must come to the same name.
-fn folder_name(folder: &str) -> String {
-    let name = Path::new(folder).file_name().map_or_else(|| "session".into(), |name| name.to_string_lossy());
-    let digest = ContentHash::of(folder.as_bytes()).to_string();
-    format!("{name}-{}", digest.get(..8).unwrap_or(&digest))
 }
 
 impl Pending {

@@ -50,8 +50,10 @@ pub(crate) struct Recorder<'v> {
     bodies: HashMap<ContentHash, Position>,
     /// Event keys of this batch.
     identities: HashMap<(Position, EventKey), Vec<(Position, ContentHash)>>,
-    /// Sessions opened by this batch.
+    /// Sessions that this batch records in, by name.
     sessions: HashMap<String, Position>,
+    /// Those of them that it opened.
+    opened: HashSet<Position>,
     /// The next ordinal of each session that this batch records in.
     ordinals: HashMap<Position, u64>,
     /// Condemned originals that this batch records again.
@@ -71,6 +73,7 @@ impl<'v> Recorder<'v> {
             bodies: HashMap::new(),
             identities: HashMap::new(),
             sessions: HashMap::new(),
+            opened: HashSet::new(),
             ordinals: HashMap::new(),
             rescued: HashSet::new(),
             bytes_new: 0,
@@ -82,12 +85,13 @@ impl<'v> Recorder<'v> {
         if let Some(at) = self.sessions.get(name) {
             return Ok(*at);
         }
-        let at = match self.vault.session_named(name)? {
-            Some(at) => at,
-            None => self.push(
-                Event::SessionOpened(SessionOpened { name: name.to_owned(), format: format.to_owned() }),
-                None,
-            ),
+        let at = if let Some(at) = self.vault.session_named(name)? {
+            at
+        } else {
+            let opened = SessionOpened { name: name.to_owned(), format: format.to_owned() };
+            let at = self.push(Event::SessionOpened(opened), None);
+            self.opened.insert(at);
+            at
         };
         self.sessions.insert(name.to_owned(), at);
         Ok(at)
@@ -177,13 +181,17 @@ impl<'v> Recorder<'v> {
         })
     }
 
-    /// A span of this session with these bytes at this index that has no identity of its own.
+    /// A span of this session with these bytes at this index that has no identity of its own. A session that this batch
+    /// opened has none yet, and what all sessions share (a prompt, "ok") stands in too many others to look at each.
     pub(crate) fn anonymous(
         &self,
         session: Position,
         hash: &ContentHash,
         index: u64,
     ) -> Result<Option<Position>> {
+        if self.opened.contains(&session) {
+            return Ok(None);
+        }
         let Some(original) = self.vault.original_of(hash)? else { return Ok(None) };
         let found =
             self.vault.occurrences(original)?.into_iter().find(|(_at, span)| {

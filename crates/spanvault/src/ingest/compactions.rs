@@ -43,7 +43,7 @@ pub struct ImportedSummary {
 /// What matters of a record for compactions, read while its bytes are at hand.
 pub(super) struct Mark {
     index: u64,
-    event: Option<[u8; 16]>,
+    pub(super) event: Option<[u8; 16]>,
     is_conversation: bool,
     /// What is kept, where the record is the summary of a compaction.
     kept: Option<Kept>,

@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use spanvault_types::Position;
 
 use super::source_file::{Head, SourceFile, is_of_no_format};
-use super::{CutPiece, IngestOptions, IngestReport, Run};
+use super::{CutPiece, IngestOptions, IngestReport, Ingested, Run, SourceNames};
 use crate::error::{Error, ErrorKind, Result};
 use crate::threads::threads;
 use crate::vault::Vault;
@@ -100,6 +100,7 @@ impl Vault {
     ) -> Result<()> {
         let _one_at_a_time = self.ingesting.lock().unwrap_or_else(PoisonError::into_inner);
         let (next, turn) = (AtomicUsize::new(0), Turn::default());
+        let names = SourceNames::read(self)?;
         let threads = threads().clamp(1, THREADS_MAX);
         std::thread::scope(|scope| {
             // When this side ends, what the threads hand over is refused, and they end.
@@ -119,6 +120,7 @@ impl Vault {
                 waiting: HashMap::new(),
                 group: Vec::new(),
                 group_bytes: 0,
+                names,
             };
             let done = recording.run(files.len());
             turn.end();
@@ -243,6 +245,7 @@ struct Recording<'v, 't> {
     /// Files that are in the log and not yet durable.
     group: Vec<(usize, IngestReport, Position)>,
     group_bytes: u64,
+    names: SourceNames,
 }
 
 impl Recording<'_, '_> {
@@ -275,7 +278,9 @@ impl Recording<'_, '_> {
         let mut taken = 0;
         loop {
             match line.parcels.recv() {
-                Ok(Parcel::Opened(head)) => run = Some(Run::start(self.vault, &head, self.options)?),
+                Ok(Parcel::Opened(head)) => {
+                    run = Some(Run::start(self.vault, &head, self.options, &self.names)?);
+                }
                 Ok(Parcel::Pieces { pieces, is_heavy }) => {
                     let Some(run) = &mut run else { continue };
                     for piece in pieces {
@@ -300,7 +305,10 @@ impl Recording<'_, '_> {
             }
         }
         let Some(run) = run else { return Ok(ControlFlow::Continue(())) };
-        let (report, commit) = run.finish()?;
+        let Ingested { report, commit, source } = run.finish()?;
+        if let Some(source) = source {
+            self.names.add(&report.source, source);
+        }
         self.group_bytes += report.bytes_new;
         self.group.push((number, report, commit));
         if self.group.len() >= GROUP_FILES || self.group_bytes >= GROUP_BYTES {

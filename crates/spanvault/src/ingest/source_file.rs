@@ -43,7 +43,7 @@ pub(super) struct Head {
 struct Packed {
     container: Container,
     bytes: u64,
-    /// The files that are read, by their place in the container.
+    /// The files that are read, by their place in the container, in order.
     members: Vec<usize>,
 }
 
@@ -102,7 +102,7 @@ impl SourceFile {
         let file = FileReader { file: &*self.file, offset: 0, len: self.len };
         let unpacked = packed.container.unpack(file, bytes_max, &mut |member| {
             n += 1;
-            if !packed.members.contains(&(n - 1)) {
+            if packed.members.binary_search(&(n - 1)).is_err() {
                 return ControlFlow::Continue(());
             }
             let mut reader = Watched { reader: member.bytes, done, total, progress };
