@@ -47,6 +47,8 @@ impl Obligation {
 pub(crate) struct Opened {
     pub(crate) obligation: Obligation,
     pub(crate) acts: Acts,
+    /// It is said to be for later.
+    pub(crate) later: bool,
     /// The words of its object, where it is a change that is put off.
     pub(crate) put_off: Vec<String>,
     /// Thought, not said.
@@ -119,8 +121,9 @@ pub(crate) fn opened<'a>(
             places.locate(promise.range.start, promise.range.end),
             words.to_owned(),
         );
-        let put_off = deferred::put_off(text, &promise);
-        Opened { obligation, acts, put_off, thought, task: None }
+        let later = deferred::is_for_later(text, &promise);
+        let put_off = if later { deferred::object(text, &promise) } else { Vec::new() };
+        Opened { obligation, acts, later, put_off, thought, task: None }
     })
 }
 

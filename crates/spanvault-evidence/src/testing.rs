@@ -38,6 +38,19 @@ impl Session {
         self.span(role, kind, original, Encoding::JsonString, body(text.to_owned()))
     }
 
+    /// A span whose bytes are gone.
+    pub(crate) fn gone(mut self, kind: SpanKind) -> Self {
+        let content = SpanContent {
+            role: Role::Assistant,
+            kind,
+            timestamp_ms: None,
+            event_key: None,
+            parts: Vec::new(),
+        };
+        self.spans.push((content, Vec::new()));
+        self
+    }
+
     pub(crate) fn user(self, text: &str) -> Self {
         self.words(Role::User, SpanKind::Message, text, PartBody::Text)
     }

@@ -1,9 +1,9 @@
-//! Changes that are put off: which promises are, and the words of their object.
+//! Promises that are put off, and the words of the object of a change.
 
 use super::promise::Promise;
 use super::verb::Acts;
 
-/// What says that a change is for later.
+/// What says that something is for later.
 const PUTS_OFF: &[&str] = &[
     "still have to",
     "still has to",
@@ -95,13 +95,19 @@ const WORDS_MAX: usize = 2_048;
 /// How far before a promise its sentence is looked at, in bytes.
 const BEFORE_BYTES: usize = 80;
 
-/// The words of the object of a change that is put off; none where it is not put off, or names no object: then it is
-/// a promise like any other.
-pub(super) fn put_off(text: &str, promise: &Promise) -> Vec<String> {
+/// Whether a promise is said to be for later.
+pub(super) fn is_for_later(text: &str, promise: &Promise) -> bool {
+    puts_off(text.get(promise.range.clone()).unwrap_or_default())
+        || puts_off(before(text, promise.range.start))
+}
+
+/// The words of the object of a change; none where it is no change, or names no object: then it is a promise like any
+/// other.
+pub(super) fn object(text: &str, promise: &Promise) -> Vec<String> {
     let is_change = promise.acts.meets(Acts::CHANGE.and(Acts::COMMIT))
         && !promise.acts.meets(Acts::LOOK.and(Acts::RUN).and(Acts::SPEAK).and(Acts::ASK));
     let said = text.get(promise.range.clone()).unwrap_or_default();
-    if !is_change || !(puts_off(said) || puts_off(before(text, promise.range.start))) {
+    if !is_change {
         return Vec::new();
     }
     let mut words: Vec<String> = object_words(said).collect();

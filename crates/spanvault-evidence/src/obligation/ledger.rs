@@ -6,7 +6,7 @@
 //!
 //! A change that is put off ("I still have to rotate the key") is not what the next calls are for: only one that speaks
 //! of its object carries it out, however late. Where the agent calls no tools, its next statement is what it looked
-//! for; a change that it promises stays open until it says that it is done.
+//! for, unless it said that it would look later; a change that it promises stays open until it says that it is done.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -186,7 +186,8 @@ impl Ledger {
                 }
             }
             let looks = opened.acts.meets(Acts::LOOK.and(Acts::RUN))
-                && !opened.acts.meets(Acts::CHANGE.and(Acts::COMMIT));
+                && !opened.acts.meets(Acts::CHANGE.and(Acts::COMMIT))
+                && !opened.later;
             if opened.acts.meets(Acts::SPEAK.and(Acts::THINK))
                 || (self.has_only_words && looks && !opened.thought)
             {

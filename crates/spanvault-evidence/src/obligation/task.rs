@@ -54,7 +54,7 @@ pub(crate) fn task_items(part: &Part, call: &Call, original: &[u8]) -> Vec<Opene
         start += words.len() + 1;
         let acts = acts_of_item(&words);
         let obligation = owing(acts.kind(), range, head(&words).to_owned());
-        Opened { obligation, acts, put_off: Vec::new(), thought: false, task: Some(words) }
+        Opened { obligation, acts, later: false, put_off: Vec::new(), thought: false, task: Some(words) }
     };
     pending.into_iter().map(open).collect()
 }

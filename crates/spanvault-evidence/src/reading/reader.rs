@@ -44,6 +44,14 @@ pub(crate) struct Reader<'a> {
     tasks: HashMap<String, String>,
 }
 
+/// Whether a span of this kind has a call, or may have: the bytes of a call can be gone, its kind never is.
+const fn may_call(kind: SpanKind) -> bool {
+    match kind {
+        SpanKind::ToolCall | SpanKind::ToolResult | SpanKind::Quarantined | SpanKind::TooLarge => true,
+        SpanKind::Message | SpanKind::Thinking | SpanKind::CompactSummary | SpanKind::Meta => false,
+    }
+}
+
 impl<'a> Reader<'a> {
     pub(crate) fn new(spans: &'a [SpanText<'a>], calls: &'a [PairedCall]) -> Self {
         Self {
@@ -56,7 +64,7 @@ impl<'a> Reader<'a> {
                 .filter_map(|(number, paired)| Some((paired.result?, number)))
                 .collect(),
             read: spans.iter().map(|_| Read::default()).collect(),
-            ledger: Ledger::new(!calls.is_empty()),
+            ledger: Ledger::new(spans.iter().any(|span| may_call(span.content.kind))),
             negatives: Negatives::default(),
             ordinal: 0,
             unanswered: Vec::new(),
@@ -139,7 +147,14 @@ impl<'a> Reader<'a> {
             self.unanswered.push((at.span, opens.len()));
             let obligation = owing(ObligationKind::Result, part.range, call.tool.clone());
             let acts = Acts::NONE;
-            opens.push(Opened { obligation, acts, put_off: Vec::new(), thought: false, task: None });
+            opens.push(Opened {
+                obligation,
+                acts,
+                later: false,
+                put_off: Vec::new(),
+                thought: false,
+                task: None,
+            });
         }
         let Some(result) = paired.result else { return };
         let succeeded = paired.fate.fate != Fate::Failed;

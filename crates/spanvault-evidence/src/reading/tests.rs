@@ -417,4 +417,17 @@ fn an_agent_without_tools_has_looked_when_it_speaks_again_and_has_changed_nothin
         .says("Your invoice says 12.50.");
     let open: Vec<bool> = session.read().spans[0].opens.iter().map(Obligation::is_open).collect();
     assert_eq!(open, [false, true]);
+    let later =
+        Session::new().says("I will check the invoice later.").user("Thanks.").says("You are welcome.");
+    assert!(later.read().spans[0].opens[0].is_open(), "other words are not what it wanted to look at later");
+}
+
+#[test]
+fn an_agent_whose_call_is_gone_has_tools_all_the_same() {
+    let session = Session::new()
+        .says("I will check the invoice.")
+        .user("Thanks.")
+        .says("Your invoice says 12.50.")
+        .gone(spanvault_types::SpanKind::ToolCall);
+    assert!(session.read().spans[0].opens[0].is_open());
 }
