@@ -396,3 +396,24 @@ fn files_of_one_name_that_come_together_are_sessions_of_their_own() {
     assert_eq!(sessions.len(), 3);
     assert!(sessions.contains("run"));
 }
+
+#[test]
+fn i77_a_result_has_the_class_of_its_call_also_where_the_file_grew_between_them() {
+    let spoken = |n: u32, kind: &str, block: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"u{n}","sessionId":"one","message":{{"role":"{kind}","content":[{block}]}}}}"#
+        ) + "\n"
+    };
+    let call =
+        spoken(1, "assistant", r#"{"type":"tool_use","id":"c1","name":"Read","input":{"file_path":"a.rs"}}"#);
+    let result = spoken(2, "user", r#"{"type":"tool_result","tool_use_id":"c1","content":"fn main() {}"}"#);
+    let classes = |states: &[String]| -> Vec<_> {
+        let desk = Desk::new();
+        for text in states {
+            desk.ingest(&desk.write("a.jsonl", text)).unwrap();
+        }
+        desk.spans().into_iter().map(|span| span.class).collect()
+    };
+    let whole = call.clone() + &result;
+    assert_eq!(classes(&[call, whole.clone()]), classes(&[whole]));
+}

@@ -2,16 +2,44 @@
 
 use std::collections::HashMap;
 
-use spanvault_evidence::{Registry, class_of_call, classes, pair};
-use spanvault_types::{EvidentialClass, PartBody, SpanContent};
+use spanvault_evidence::{Registry, class_of_call, classes, effect_of, pair};
+use spanvault_types::{Call, EvidentialClass, PartBody, SpanContent};
 
-/// Remembers the class of calls whose result has not come yet, per session.
+/// Remembers the calls whose result has not come yet, by session and id.
 #[derive(Debug, Default)]
 pub(crate) struct ClassStreams {
-    unanswered: HashMap<(String, String), EvidentialClass>,
+    unanswered: HashMap<(String, String), Unanswered>,
+}
+
+/// What gives the result of a call its class.
+#[derive(Debug)]
+enum Unanswered {
+    Class(EvidentialClass),
+    /// The class was not needed so far.
+    Call(Box<Call>),
 }
 
 impl ClassStreams {
+    /// Takes note of an item that has its class already: what comes after it may answer its calls.
+    pub(crate) fn pass(&mut self, session: &str, content: &SpanContent) {
+        for part in &content.parts {
+            match &part.body {
+                PartBody::Call(call) => {
+                    if let Some(id) = &call.id {
+                        let call = Unanswered::Call(Box::new(call.clone()));
+                        self.unanswered.insert((session.to_owned(), id.clone()), call);
+                    }
+                }
+                PartBody::Result(outcome) => {
+                    if let Some(id) = &outcome.call_id {
+                        self.unanswered.remove(&(session.to_owned(), id.clone()));
+                    }
+                }
+                PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) => {}
+            }
+        }
+    }
+
     /// The class of each item, in order; items without a session have none of their own and get the strictest.
     ///
     /// A result has the class of its call, also where the call came in an earlier batch.
@@ -61,19 +89,21 @@ impl ClassStreams {
                 let Some(id) = outcome.call_id.clone().filter(|_id| !answered.contains(&at)) else {
                     continue;
                 };
-                if let (Some(class), Some(slot)) =
+                if let (Some(call), Some(slot)) =
                     (self.unanswered.remove(&(session.to_owned(), id)), found.get_mut(span))
                 {
-                    *slot = class;
+                    *slot = match call {
+                        Unanswered::Class(class) => class,
+                        Unanswered::Call(call) => class_of_call(&effect_of(&call, registry)),
+                    };
                 }
             }
         }
         for call in calls.iter().filter(|call| call.result.is_none()) {
             let body = contents.get(call.call.span).and_then(|content| content.parts.get(call.call.part));
-            if let Some(PartBody::Call(spanvault_types::Call { id: Some(id), .. })) =
-                body.map(|part| &part.body)
-            {
-                self.unanswered.insert((session.to_owned(), id.clone()), class_of_call(&call.effect));
+            if let Some(PartBody::Call(Call { id: Some(id), .. })) = body.map(|part| &part.body) {
+                let class = Unanswered::Class(class_of_call(&call.effect));
+                self.unanswered.insert((session.to_owned(), id.clone()), class);
             }
         }
         found

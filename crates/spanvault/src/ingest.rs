@@ -218,6 +218,7 @@ impl<'v> Run<'v> {
                 if let Piece::Span(record) = &piece {
                     self.report.spans_known += 1;
                     self.taken.insert(position);
+                    self.classes.pass(&record.session, &record.content);
                     if let Some(mark) = mark {
                         self.is_newest(mark.event, position);
                         self.compactions.pass(&self.session_name(record), mark, position);
