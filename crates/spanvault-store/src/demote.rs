@@ -85,9 +85,11 @@ impl Store {
     /// Whether the original at `at` is to be demoted; if not, where it is.
     fn choose(&self, at: Position) -> Result<std::result::Result<Choice, Whereabouts>> {
         let place = self.whereabouts(at);
-        let is_cold = match self.demotion(at)? {
-            Some(demotion) => self.is_cold(at, &demotion),
-            None => false,
+        let is_cold = match self.demotion(at) {
+            Ok(demotion) => demotion.is_some_and(|demotion| self.is_cold(at, &demotion)),
+            // Where its record is damaged the original is demoted once more.
+            Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) => false,
+            Err(error) => return Err(error),
         };
         if is_cold || !matches!(place, Whereabouts::Hot | Whereabouts::Condemned { .. }) {
             return Ok(Err(place));
@@ -229,7 +231,8 @@ impl Store {
 
     /// Removes packs that no record of the log speaks of, and drafts: what an interrupted demotion left (I50).
     ///
-    /// Where any of the log is damaged a record may be there and not be found, so nothing is removed (I47).
+    /// Where any of the log is damaged a record may be there and not be found, so nothing is removed (I47); nor is what
+    /// holds an original that is nowhere else.
     pub(crate) fn sweep_packs(&self) -> Result<()> {
         let disk = &self.env.disk;
         let entries = match disk.list(&self.layout.cold) {
@@ -243,7 +246,9 @@ impl Store {
                 Some(id) => self.scan_last(&key::key(Table::Pack, &[Position::new(id)]))?.is_none(),
                 None => is_draft,
             };
-            if is_left_over && (is_draft || self.damage_set().is_empty()) {
+            let may_go =
+                || Ok::<_, StoreError>(self.damage_set().is_empty() && !self.is_last_copy(&entry.name)?);
+            if is_left_over && (is_draft || may_go()?) {
                 let path = self.layout.cold.join(&entry.name);
                 disk.remove(&path).map_err(io_error("remove", &path))?;
                 removed = true;
@@ -253,6 +258,19 @@ impl Store {
             disk.sync_dir(&self.layout.cold).map_err(io_error("sync", &self.layout.cold))?;
         }
         Ok(())
+    }
+}
+
+impl Store {
+    /// Whether a pack without a record has an original that neither the log nor another pack has: then there was a record.
+    fn is_last_copy(&self, name: &str) -> Result<bool> {
+        let Some(originals) = layout::pack_id(name).map(|id| self.directory(id)).transpose()?.flatten()
+        else {
+            return Ok(false);
+        };
+        let is_elsewhere =
+            |place: Whereabouts| place.is_retrievable() || matches!(place, Whereabouts::Reclaimed { .. });
+        Ok(originals.iter().any(|at| !is_elsewhere(self.whereabouts(*at))))
     }
 }
 

@@ -191,7 +191,8 @@ impl Store {
         if self.is_over(at)? {
             return Ok(true);
         }
-        Ok(self.demotion(at)?.is_some_and(|demotion| self.is_cold(at, &demotion)))
+        let demotion = self.demotion(at)?.filter(|demotion| demotion.is_on_record);
+        Ok(demotion.is_some_and(|demotion| self.is_cold(at, &demotion)))
     }
 
     /// Whether a tombstone says that an original is gone.
@@ -206,10 +207,13 @@ impl Store {
         if self.is_over(at)? {
             return Ok(true);
         }
-        match self.cold_original(at) {
-            Ok(found) => Ok(found.is_some()),
+        let cold = || {
+            let is_on_record = self.demotion(at)?.is_some_and(|demotion| demotion.is_on_record);
+            Ok(is_on_record && self.cold_original(at)?.is_some())
+        };
+        match cold() {
             Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) => Ok(false),
-            Err(error) => Err(error),
+            other => other,
         }
     }
 

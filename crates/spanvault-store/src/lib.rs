@@ -36,6 +36,7 @@ mod stamp;
 mod store;
 mod tail;
 mod tier;
+mod unrecorded;
 mod verify;
 mod view;
 mod whereabouts;

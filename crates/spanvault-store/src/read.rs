@@ -119,7 +119,14 @@ impl Store {
                     lost @ (StoreError::Corrupt { .. } | StoreError::Missing { .. } | StoreError::Io { .. }),
                 ) => match self.cold_original(at)? {
                     Some(original) => Ok(original),
-                    None => Err(self.reclaimed(at)?.unwrap_or(lost)),
+                    None => Err(match self.reclaimed(at)? {
+                        Some(gone) => gone,
+                        // It left the log by a record that cannot be read: a demotion, or its tombstone.
+                        None if matches!(lost, StoreError::Missing { .. }) => {
+                            self.unproven_after(at).unwrap_or(lost)
+                        }
+                        None => lost,
+                    }),
                 },
                 other => other,
             }

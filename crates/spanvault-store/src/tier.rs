@@ -16,6 +16,7 @@ use crate::error::{Result, StoreError, io_error};
 use crate::read::Original;
 use crate::sidecar::Unusable;
 use crate::store::Store;
+use crate::unrecorded::Unrecorded;
 use crate::whereabouts::Fate;
 
 /// Demotions and opened packs that are kept at hand, each.
@@ -27,6 +28,9 @@ pub(crate) struct Demotion {
     pub(crate) pack: u64,
     /// Ascending; the place of an original is the number of its entry.
     pub(crate) originals: Vec<Position>,
+    /// Whether the log's record of it was read. If not, the pack's own directory was, and the chain proves it: enough to
+    /// read by, not enough to drop another copy for (I47).
+    pub(crate) is_on_record: bool,
 }
 
 /// What was looked at last.
@@ -43,7 +47,7 @@ impl<T> Default for Kept<T> {
 
 impl<T> Kept<T> {
     /// The item `id`, made by `make` if it is not at hand.
-    fn get<E>(
+    pub(crate) fn get<E>(
         &self,
         id: u64,
         make: impl FnOnce() -> std::result::Result<T, E>,
@@ -69,6 +73,9 @@ impl<T> Kept<T> {
 pub(crate) struct Cold {
     demotions: Kept<Demotion>,
     packs: Kept<Pack>,
+    pub(crate) unrecorded: Unrecorded,
+    /// Of damaged records: whether they tell the fate of several originals.
+    pub(crate) names_several: Kept<bool>,
 }
 
 impl Store {
@@ -80,12 +87,18 @@ impl Store {
         }
     }
 
-    /// The demotion that the record at `record` tells of.
+    /// The demotion that the record at `record` tells of; where it is damaged, as its pack tells it.
     pub(crate) fn demotion_at(&self, record: Position) -> Result<Option<Arc<Demotion>>> {
         let read = || {
-            let event = self.frame(record)?.event;
+            let event = match self.frame(record) {
+                Ok(frame) => frame.event,
+                Err(lost @ (StoreError::Corrupt { .. } | StoreError::Missing { .. })) => {
+                    return self.proven_demotion(record)?.map(Some).ok_or(lost);
+                }
+                Err(error) => return Err(error),
+            };
             let Event::Demoted(demoted) = event else { return Ok(None) };
-            Ok(Some(Demotion { pack: demoted.pack, originals: demoted.originals }))
+            Ok(Some(Demotion { pack: demoted.pack, originals: demoted.originals, is_on_record: true }))
         };
         let make = || read().and_then(|found| found.ok_or(StoreError::NotFound { at: record }));
         match self.cold.demotions.get(record.get(), make) {
@@ -124,7 +137,7 @@ impl Store {
 
     /// The original at `at` out of its pack, verified; `None` where it was never demoted.
     pub(crate) fn cold_original(&self, at: Position) -> Result<Option<Original>> {
-        let Some(demotion) = self.demotion(at)? else { return Ok(None) };
+        let Some(demotion) = self.readable_demotion(at)? else { return Ok(None) };
         let read = || {
             let line = self.cold_line(at, &demotion)?;
             Ok((line.hash, self.pack(demotion.pack)?.original(&line)?))
@@ -138,7 +151,7 @@ impl Store {
     /// A stretch of the original at `at` out of the pieces that its pack has of it, each verified; `None` where it is
     /// not there in pieces, or cannot be read so.
     pub(crate) fn cold_stretch(&self, at: Position, range: &Range<u64>) -> Result<Option<Vec<u8>>> {
-        let Some(demotion) = self.demotion(at)? else { return Ok(None) };
+        let Some(demotion) = self.readable_demotion(at)? else { return Ok(None) };
         let stretch = || {
             let line = self.cold_line(at, &demotion)?;
             self.pack(demotion.pack)?.stretch(&line, range)

@@ -269,7 +269,7 @@ impl Check<'_, '_> {
         if matches!(unless_damaged(self.store.fate(at))?, Some(Fate::Reclaimed(_))) {
             return Ok(());
         }
-        match unless_damaged(self.store.demotion(at))?.flatten() {
+        match unless_damaged(self.store.readable_demotion(at))?.flatten() {
             Some(demotion) => self.cold(at, &demotion)?,
             None if frame.head.form != Form::Full => {
                 let (offset, fault) = (frame.offset, Fault::Missing);

@@ -86,11 +86,15 @@ impl Store {
         if let Fate::Reclaimed(tombstone) = fate {
             return Ok(Whereabouts::Reclaimed { tombstone });
         }
-        let cold = self.demotion(at)?.filter(|demotion| self.is_cold(at, demotion));
         let hot = match carrier {
             Ok((located, raw)) => self.hot_place(&located, &raw)?,
             Err(StoreError::Missing { .. }) => Whereabouts::Missing,
             Err(_unreadable) => Whereabouts::Corrupt,
+        };
+        let cold = match self.readable_demotion(at) {
+            // What the log has is there, whatever became of a copy.
+            Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) if hot == Whereabouts::Hot => None,
+            found => found?.filter(|demotion| self.is_cold(at, demotion)),
         };
         Ok(match (cold, hot, fate) {
             (Some(_), _, Fate::Condemned(by)) | (None, Whereabouts::Hot, Fate::Condemned(by)) => {
@@ -122,12 +126,28 @@ impl Store {
         Ok(if whole { Whereabouts::Hot } else { Whereabouts::Missing })
     }
 
+    /// Whether the damaged record at `record` tells the fate of several originals, as its keys say. A tombstone never does.
+    fn names_several(&self, record: Position) -> Result<bool> {
+        let count = || {
+            let fates = self.scan(&[Table::Fate as u8])?;
+            Ok(fates.iter().filter(|(_key, at)| *at == record).nth(1).is_some())
+        };
+        self.cold.names_several.get(record.get(), count).map(|several| *several)
+    }
+
     /// The last that the log says about an original's life.
     pub(crate) fn fate(&self, at: Position) -> Result<Fate> {
         let Some((_key, record)) = self.scan_last(&key::key(Table::Fate, &[at]))? else {
             return Ok(Fate::Kept);
         };
-        let event = self.frame(record)?.event;
+        let event = match self.frame(record) {
+            Ok(frame) => frame.event,
+            // Condemned or rescued: nobody can read since when, so it is condemned anew before it may go.
+            Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) if self.names_several(record)? => {
+                return Ok(Fate::Kept);
+            }
+            Err(error) => return Err(error),
+        };
         if matches!(event, Event::Reclaimed(_)) {
             return Ok(Fate::Reclaimed(record));
         }

@@ -241,6 +241,114 @@ fn i44_a_damaged_hot_copy_is_served_from_the_pack_and_a_damaged_pack_keeps_the_h
     ledger.check_originals(&store);
 }
 
+/// The frame of the record that starts with `content` after its schema and version: its file and its first byte.
+fn frame_with(world: &World, content: &[u8]) -> (std::path::PathBuf, u64) {
+    let logs = world.disk.files().into_iter().map(|(path, _)| path);
+    logs.filter(|path| path.extension().is_some_and(|kind| kind == "log"))
+        .find_map(|path| {
+            let log = world.disk.bytes(&path).unwrap();
+            let found = log.windows(content.len()).position(|window| window == content)?;
+            Some((path, found as u64 - 44))
+        })
+        .unwrap()
+}
+
+/// A vault whose three originals are in a pack alone, the first of them reclaimed; its tombstone and the pack.
+fn only_cold() -> (World, Ledger, Position, u64) {
+    let world = World::new();
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    ledger.commit(&store, &[900, 400, 500]).unwrap();
+    let all = positions(&ledger);
+    let report = store.demote(&mut store.lock().unwrap(), &all, &mut |_| ()).unwrap();
+    free(&store).unwrap();
+    condemn(&store, &all[..1]).unwrap();
+    let tombstone = remove_all(&store, &all[..1]).unwrap()[0];
+    drop(store);
+    (world.restarted(), ledger, tombstone, report.packs[0])
+}
+
+fn without_sidecars(world: &World) -> World {
+    let world = world.restarted();
+    for (path, _) in world.disk.files() {
+        if path.extension().is_some_and(|kind| kind == "idx") {
+            world.disk.put(&path, b"").unwrap();
+        }
+    }
+    world
+}
+
+#[test]
+fn i17_a_damaged_record_of_a_demotion_costs_no_original_that_its_pack_has() {
+    let (world, ledger, tombstone, pack) = only_cold();
+    let all = positions(&ledger);
+    let (path, start) = frame_with(&world, &pack.to_le_bytes());
+    for byte in start..start + 40 + 4 + 8 + 8 + 3 * 8 {
+        for damaged in [world.restarted(), without_sidecars(&world)] {
+            damaged.disk.flip_bit(&path, byte, u8::try_from(byte % 8).unwrap()).unwrap();
+            let (store, _report) = damaged.try_open(Access::Write).unwrap();
+            let gone = store.original(all[0]);
+            assert!(matches!(gone, Err(StoreError::Reclaimed { tombstone: by, .. }) if by == tombstone));
+            for (at, bytes) in &ledger.batches[0].originals[1..] {
+                assert_eq!(store.original(*at).unwrap().bytes, *bytes, "byte {byte}");
+                assert_eq!(store.original_range(*at, 10..20).unwrap(), bytes[10..20]);
+                assert_eq!(store.whereabouts(*at), Whereabouts::Cold { pack });
+            }
+            let found = store.verify(VerifyDepth::Data, &mut |_| ()).unwrap();
+            assert_eq!((found.corrupt.len(), found.missing.len()), (1, 0), "byte {byte}: {found:?}");
+            assert!(free(&store).is_ok());
+            assert_eq!(store.original(all[1]).unwrap().bytes, ledger.batches[0].originals[1].1);
+        }
+    }
+}
+
+#[test]
+fn i17_a_damaged_record_that_condemned_originals_costs_none_of_them_and_lets_none_of_them_go() {
+    let world = World::new().with_segments_of(900);
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    ledger.commit(&store, &[90, 40, 50]).unwrap();
+    let all = positions(&ledger);
+    condemn(&store, &all).unwrap();
+    for _ in 0..4 {
+        ledger.commit(&store, &[300]).unwrap();
+    }
+    drop(store);
+    let record = [3_u64.to_le_bytes(), all[0].get().to_le_bytes()].concat();
+    let (path, start) = frame_with(&world, &record);
+    for byte in start..start + 40 + 4 + 8 + 3 * 8 + 8 {
+        for damaged in [world.restarted(), without_sidecars(&world)] {
+            damaged.disk.flip_bit(&path, byte, u8::try_from(byte % 8).unwrap()).unwrap();
+            let store = damaged.open();
+            ledger.check_originals(&store);
+            assert!(all.iter().all(|at| store.whereabouts(*at) == Whereabouts::Hot), "byte {byte}");
+            let removed = remove_all(&store, &all);
+            assert!(matches!(removed, Err(StoreError::NotCondemned { .. })), "byte {byte}: {removed:?}");
+            condemn(&store, &all).unwrap();
+            assert_eq!(remove_all(&store, &all).unwrap().len(), 3, "after another grace, by another record");
+        }
+    }
+}
+
+#[test]
+fn i17_a_record_that_may_be_a_tombstone_is_never_passed_by_on_the_second_way_to_a_pack() {
+    let (world, ledger, tombstone, pack) = only_cold();
+    let all = positions(&ledger);
+    let (path, start) = frame_with(&world, &pack.to_le_bytes());
+    let world = without_sidecars(&world);
+    world.disk.flip_bit(&path, start + 50, 1).unwrap();
+    let commitment = world.restarted().read().frame(all[0]).unwrap().commitment.unwrap();
+    let record = [&all[0].get().to_le_bytes()[..], commitment.as_bytes()].concat();
+    let (path, start) = frame_with(&world, &record);
+    world.disk.flip_bit(&path, start + 9, 1).unwrap();
+    let (store, _report) = world.try_open(Access::Read).unwrap();
+    for at in &all {
+        let read = store.original(*at);
+        assert!(matches!(read, Err(StoreError::Corrupt { at: by, .. }) if by == tombstone), "{read:?}");
+        assert!(!store.whereabouts(*at).is_retrievable());
+    }
+}
+
 #[test]
 fn i17_a_pack_with_a_damaged_entry_still_lets_the_reclaimed_ones_go() {
     let world = World::new();
