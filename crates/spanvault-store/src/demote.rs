@@ -268,9 +268,8 @@ impl Store {
         else {
             return Ok(false);
         };
-        let is_elsewhere =
-            |place: Whereabouts| place.is_retrievable() || matches!(place, Whereabouts::Reclaimed { .. });
-        Ok(originals.iter().any(|at| !is_elsewhere(self.whereabouts(*at))))
+        let is_lost = |place: Whereabouts| matches!(place, Whereabouts::Missing | Whereabouts::Corrupt);
+        Ok(originals.iter().any(|at| is_lost(self.whereabouts(*at))))
     }
 }
 
