@@ -12,8 +12,10 @@
 
 mod draft;
 mod layout;
+mod merge;
 mod run;
 mod runs;
+mod writer;
 
 pub use draft::{RunDraft, Share};
 pub use run::Run;

@@ -81,6 +81,14 @@ impl Foot {
     }
 }
 
+/// The check over what is read at opening.
+pub(super) fn check_of(tables: &[u8], foot: &Foot) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(tables);
+    hasher.update(&foot.unchecked());
+    *hasher.finalize().as_bytes()
+}
+
 /// Reads fields one after the other, without a panic.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);

@@ -7,8 +7,8 @@ use spanvault_env::{Disk, DiskFile, OpenMode};
 use spanvault_types::{Position, SetSum};
 
 use super::Term;
-use super::draft::{RunDraft, Share, check_of};
-use super::layout::{FOOT_BYTES, Fields, Foot, MAGIC, ROW_BYTES};
+use super::draft::Share;
+use super::layout::{FOOT_BYTES, Fields, Foot, MAGIC, ROW_BYTES, check_of};
 
 /// The longest block of postings that is read, in bytes: a damaged directory must not ask for more memory.
 const BLOCK_BYTES_MAX: u64 = 64 << 20;
@@ -105,19 +105,13 @@ impl Run {
         Some(found.into_iter().map(Position::new).collect())
     }
 
-    /// Everything in it, to be written into another run; `None` where it is damaged.
-    pub(super) fn to_draft(&self) -> Option<RunDraft> {
-        let mut draft =
-            RunDraft { postings: Vec::new(), sessions: self.sessions.clone(), unread: self.unread.clone() };
-        for block in 0..self.directory.len() {
-            self.block(block, &mut |term, positions| {
-                draft.postings.extend(positions.into_iter().map(|at| (term, at)));
-            })?;
-        }
-        Some(draft)
+    /// How many blocks of postings it has.
+    pub(super) const fn blocks(&self) -> usize {
+        self.directory.len()
     }
 
-    fn block(&self, number: usize, each: &mut dyn FnMut(Term, Vec<u64>)) -> Option<()> {
+    /// Gives the entries of a block, ascending; `None` where it is damaged.
+    pub(super) fn block(&self, number: usize, each: &mut dyn FnMut(Term, Vec<u64>)) -> Option<()> {
         let (first, start) = *self.directory.get(number)?;
         let end = self.directory.get(number + 1).map_or(self.foot.directory_at, |(_term, next)| *next);
         let block = read(&*self.file, start, end)?;

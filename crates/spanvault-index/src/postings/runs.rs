@@ -7,7 +7,9 @@ use spanvault_env::{Disk, OpenMode};
 use spanvault_types::Position;
 
 use super::draft::RunDraft;
+use super::merge::merge;
 use super::run::Run;
+use super::writer::{Extent, RunWriter};
 
 /// The most frames that one new run is made of.
 pub const STRETCH_FRAMES_MAX: u64 = 1 << 15;
@@ -47,9 +49,11 @@ impl Runs {
             if first != opened.next().get() {
                 continue;
             }
+            // Asked before the run is read: a log that does not go so far saves that.
+            let Some(chain) = (log.chain_at)(Position::new(last)) else { continue };
             let Some(run) = Run::open(disk, &dir.join(name_of(first, last))) else { continue };
             let is_named_so = (run.first().get(), run.last().get()) == (first, last);
-            if is_named_so && run.reader() == log.reader && (log.chain_at)(run.last()) == Some(run.chain()) {
+            if is_named_so && run.reader() == log.reader && chain == run.chain() {
                 opened.runs.push(run);
             }
         }
@@ -79,9 +83,9 @@ impl Runs {
         reader: [u8; 32],
     ) -> io::Result<()> {
         disk.create_dir(&self.dir)?;
-        let first = self.next();
-        let run = self.write(disk, &draft.into_bytes(first, last, chain, reader), first, last)?;
-        self.runs.push(run);
+        let extent = Extent { first: self.next(), last, chain, reader };
+        let run = self.write(disk, extent, |writer| draft.write(writer).map(|()| true))?;
+        self.runs.extend(run);
         while self.merge(disk)? {}
         Ok(())
     }
@@ -111,13 +115,13 @@ impl Runs {
         if total > MERGED_BYTES_MAX || oldest.bytes() > shortest.saturating_mul(FAN_IN as u64) {
             return Ok(false);
         }
-        let mut draft = RunDraft::default();
-        for run in merged {
-            let Some(one) = run.to_draft() else { return Ok(false) };
-            draft.combine(one);
-        }
-        let (first, last, chain, reader) = (oldest.first(), newest.last(), newest.chain(), newest.reader());
-        let run = self.write(disk, &draft.into_bytes(first, last, chain, reader), first, last)?;
+        let extent = Extent {
+            first: oldest.first(),
+            last: newest.last(),
+            chain: newest.chain(),
+            reader: newest.reader(),
+        };
+        let Some(run) = self.write(disk, extent, |writer| merge(merged, writer))? else { return Ok(false) };
         for old in self.runs.drain(from..) {
             // Whoever has it open still reads it; whoever opens it anew takes the longer one.
             remove(disk, &self.dir.join(name_of(old.first().get(), old.last().get())))?;
@@ -126,15 +130,26 @@ impl Runs {
         Ok(true)
     }
 
-    fn write(&self, disk: &dyn Disk, bytes: &[u8], first: Position, last: Position) -> io::Result<Run> {
-        let path = self.dir.join(name_of(first.get(), last.get()));
-        let draft = self.dir.join(format!("{}.tmp", name_of(first.get(), last.get())));
+    /// Writes a run with `fill`; `None` where that says that there can be none.
+    fn write(
+        &self,
+        disk: &dyn Disk,
+        extent: Extent,
+        fill: impl FnOnce(RunWriter) -> io::Result<bool>,
+    ) -> io::Result<Option<Run>> {
+        let name = name_of(extent.first.get(), extent.last.get());
+        let path = self.dir.join(&name);
+        let draft = self.dir.join(format!("{name}.tmp"));
         for stale in [&draft, &path] {
             remove(disk, stale)?;
         }
-        disk.open(&draft, OpenMode::CreateNew)?.write_at(bytes, 0)?;
+        if !fill(RunWriter::begin(disk.open(&draft, OpenMode::CreateNew)?, extent))? {
+            remove(disk, &draft)?;
+            return Ok(None);
+        }
         disk.rename(&draft, &path)?;
-        Run::open(disk, &path).ok_or_else(|| io::Error::other("a run that was just written does not open"))
+        let run = Run::open(disk, &path);
+        run.map(Some).ok_or_else(|| io::Error::other("a run that was just written does not open"))
     }
 }
 

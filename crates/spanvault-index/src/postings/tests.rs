@@ -79,6 +79,46 @@ fn what_is_posted_is_found_over_merges_and_after_opening_again() {
 }
 
 #[test]
+fn runs_of_many_blocks_are_merged_as_if_they_had_been_one() {
+    let disk = SimDisk::new();
+    let mut runs = opened(&disk);
+    for _ in 0..4 {
+        push(&mut runs, &disk, 2_000, |at| vec![at % 3, 1_000 + at, 1_000 + at / 2]);
+    }
+    let merged = opened(&disk);
+    let [run] = merged.iter().collect::<Vec<_>>()[..] else { panic!("they are one") };
+    assert!(run.blocks() > 8, "of {} blocks", run.blocks());
+    let at_of = |n: u64| {
+        (1..=8_004)
+            .filter(move |at| at % 2_001 != 0 && (at % 3 == n || 1_000 + at == n || 1_000 + at / 2 == n))
+    };
+    for wanted in [0, 2, 1_001, 2_500, 3_001, 4_999, 9_004] {
+        let mut expected: Vec<u64> = at_of(wanted).collect();
+        expected.dedup();
+        let mut found = found(&merged, wanted);
+        found.dedup();
+        assert_eq!(found, expected, "{wanted}");
+    }
+}
+
+#[test]
+fn a_damaged_run_is_not_merged_and_what_comes_behind_it_is_still_written() {
+    let disk = SimDisk::new();
+    let mut runs = opened(&disk);
+    push(&mut runs, &disk, 40, |at| vec![at]);
+    let first = disk.list(dir()).expect("it is there").remove(0);
+    let file = disk.open(&dir().join(&first.name), OpenMode::Write).expect("it opens");
+    file.write_at(&[0xff; 4], 12).expect("it writes");
+    for _ in 0..5 {
+        push(&mut runs, &disk, 40, |at| vec![at]);
+    }
+    let names = disk.list(dir()).expect("they are there");
+    assert!(names.iter().all(|entry| entry.name.strip_suffix(".run").is_some()), "nothing half done is left");
+    assert!(names.iter().any(|entry| entry.name == first.name));
+    assert_eq!(opened(&disk).next(), runs.next());
+}
+
+#[test]
 fn a_run_that_is_not_whole_does_not_count_and_neither_does_what_follows_it() {
     let disk = SimDisk::new();
     let mut runs = opened(&disk);
