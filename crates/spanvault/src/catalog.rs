@@ -68,13 +68,33 @@ impl AnySummary {
 macro_rules! typed_frames {
     ($($name:ident, $variant:ident, $type:ty, $word:literal;)+) => {$(
         pub(crate) fn $name(&self, at: Position) -> Result<$type> {
-            let frame = self.frame(at)?;
-            match frame.event {
+            match self.frame(at)?.event {
                 Event::$variant(event) => Ok(event),
-                other => Err(Error::not_found(format!(concat!("find ", $word, " at {}: the log has schema {} there"), at, other.schema()))),
+                other => Err(is_other($word, at, &other)),
             }
         }
     )+};
+}
+
+fn is_other(word: &str, at: Position, event: &Event) -> Error {
+    Error::not_found(format!("find {word} at {at}: the log has schema {} there", event.schema()))
+}
+
+/// The source that was opened at a position.
+pub(crate) fn source_at(store: &Store, at: Position) -> Result<SourceOpened> {
+    match store.frame(at)?.event {
+        Event::SourceOpened(event) => Ok(event),
+        other => Err(is_other("a source", at, &other)),
+    }
+}
+
+/// As [`Vault::hash_at`], for whoever has the log alone.
+pub(crate) fn hash_at(store: &Store, at: Position) -> Result<Option<ContentHash>> {
+    if let Some(hash) = store.frame(at)?.hash {
+        return Ok(Some(hash));
+    }
+    let Whereabouts::Reclaimed { tombstone } = store.whereabouts(at) else { return Ok(None) };
+    Ok(store.frame(tombstone)?.hash)
 }
 
 impl Vault {
@@ -85,11 +105,14 @@ impl Vault {
     typed_frames! {
         span_at, SpanRecorded, SpanRecorded, "a span";
         session_at, SessionOpened, SessionOpened, "a session";
-        source_at, SourceOpened, SourceOpened, "a source";
         piece_at, SourceExtended, SourceExtended, "a piece of a source";
         summary_at, Summarised, Box<Summarised>, "a summary";
         imported_at, SummaryImported, Box<SummaryImported>, "an imported summary";
         checkpoint_at, Checkpointed, Checkpointed, "a checkpoint";
+    }
+
+    pub(crate) fn source_at(&self, at: Position) -> Result<SourceOpened> {
+        source_at(&self.store, at)
     }
 
     /// A summary, whoever wrote it.
@@ -270,11 +293,7 @@ impl Vault {
 
     /// The content hash of what the frame at `at` carries or carried; a tombstone repeats it.
     pub(crate) fn hash_at(&self, at: Position) -> Result<Option<ContentHash>> {
-        if let Some(hash) = self.frame(at)?.hash {
-            return Ok(Some(hash));
-        }
-        let Whereabouts::Reclaimed { tombstone } = self.store.whereabouts(at) else { return Ok(None) };
-        Ok(self.frame(tombstone)?.hash)
+        hash_at(&self.store, at)
     }
 
     /// All spans that have this original, the one in its own frame first.

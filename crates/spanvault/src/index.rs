@@ -1,10 +1,11 @@
-//! Keeps the derived index beside the log: opened as far as it can be trusted, brought up to date, closed.
+//! Keeps what is derived beside the log: the index, opened as far as it can be trusted, brought up to date, closed;
+//! and behind it the postings.
 //!
 //! One thread does all of that in the background, so neither opening a vault nor a commit ever waits for it. Nothing
-//! rests on the index: before it is there, and after it failed, look-ups go through the sidecars.
+//! rests on either: before the index is there, and after it failed, look-ups go through the sidecars.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 
@@ -17,6 +18,7 @@ use spanvault_types::{Commit, Event, IndexClosed, Position, key};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::IndexKind;
+use crate::postings::{self, Poster};
 use crate::vault::Vault;
 
 /// How far the index may lag behind the log, in frames, before it is brought up to date.
@@ -35,20 +37,20 @@ pub(crate) struct IndexKeeper {
 struct Shared {
     /// `None` before it is opened, after it failed, and for a reader.
     index: RwLock<Option<Box<dyn Index>>>,
-    /// Held by whoever opens it, applies entries or exchanges it.
+    /// Held by whoever opens it, applies entries or exchanges it, and by whoever adds or removes runs of postings.
     turn: Mutex<()>,
     task: Mutex<Task>,
-    /// Tells that the task has changed.
+    /// Tells that the task has changed, or that the log has grown beyond `due`.
     changed: Condvar,
-    /// Whoever applies entries stops soon.
+    /// Whoever applies entries or reads for postings stops soon.
     stop: AtomicBool,
+    /// A log that ends beyond this position has something for the thread to do.
+    due: AtomicU64,
 }
 
 /// What the thread has to do.
 #[derive(Debug, Default)]
 struct Task {
-    /// The commit up to which somebody wants the index to be.
-    through: Position,
     opening: bool,
     stop: bool,
 }
@@ -67,10 +69,11 @@ impl IndexKeeper {
             IndexKind::Sled => {
                 let (shared, store, dir) =
                     (Arc::clone(&self.shared), Arc::clone(&vault.store), dir.join("index"));
+                let poster = Poster::of(vault);
                 self.shared.task().opening = true;
                 let spawned = std::thread::Builder::new()
                     .name("spanvault-index".to_owned())
-                    .spawn(move || shared.run(&store, &dir, boot_id));
+                    .spawn(move || shared.run(&store, &poster, &dir, boot_id));
                 match spawned {
                     Ok(thread) => *self.thread() = Some(thread),
                     Err(error) => {
@@ -122,8 +125,8 @@ impl Drop for IndexKeeper {
 }
 
 impl Shared {
-    /// Opens the index, then brings it up to date whenever it lags, until it is told to stop.
-    fn run(&self, store: &Store, dir: &Path, boot_id: Option<BootId>) {
+    /// Opens the index, then brings it and the postings up to date whenever they lag, until it is told to stop.
+    fn run(&self, store: &Store, poster: &Poster, dir: &Path, boot_id: Option<BootId>) {
         {
             let _turn = self.turn();
             if let Some(index) = open(dir, store, boot_id) {
@@ -133,15 +136,34 @@ impl Shared {
             self.changed.notify_all();
         }
         loop {
+            // Whatever comes behind this end is looked at once more.
+            let end = store.head().position.get();
             self.keep_up(store, boot_id);
+            let posted = {
+                let _turn = self.turn();
+                poster.follow(&self.stop)
+            };
+            self.set_due(end, posted);
             let mut task = self.task();
-            while !task.stop && !self.is_behind(task.through) {
+            while !task.stop && !self.is_due(store.head().position) {
                 task = self.changed.wait(task).unwrap_or_else(PoisonError::into_inner);
             }
             if task.stop {
                 return;
             }
         }
+    }
+
+    /// Reckons when there is something to do again; what could not be done now is tried again when as much has come.
+    fn set_due(&self, end: u64, posted: Position) {
+        let after = |done: u64, lag: u64| if done + lag < end { end + lag } else { done + lag };
+        let applied = self.index().as_ref().map(|index| after(index.applied().position.get(), LAG_MAX));
+        let posted = after(posted.get().saturating_sub(1), postings::LAG_MAX);
+        self.due.store(applied.unwrap_or(u64::MAX).min(posted), Ordering::Relaxed);
+    }
+
+    fn is_due(&self, end: Position) -> bool {
+        end.get() > self.due.load(Ordering::Relaxed)
     }
 
     fn is_behind(&self, through: Position) -> bool {
@@ -196,19 +218,23 @@ fn open(dir: &Path, store: &Store, boot_id: Option<BootId>) -> Option<Box<dyn In
     }
 }
 
-/// Has the index brought up to date if it lags far behind `commit`; does not wait for that.
+/// Has the index and the postings brought up to date if they lag far behind `commit`; does not wait for that.
 pub(crate) fn follow(vault: &Vault, commit: Position) {
     let shared = &vault.index.shared;
-    if shared.is_behind(commit) {
-        match vault.options.index {
-            IndexKind::Memory => shared.keep_up(&vault.store, vault.options.env.clock.boot_id()),
-            IndexKind::Sled => {
-                shared.task().through = commit;
+    match vault.options.index {
+        IndexKind::Memory => {
+            if shared.is_behind(commit) {
+                shared.keep_up(&vault.store, vault.options.env.clock.boot_id());
+            }
+        }
+        IndexKind::Sled => {
+            if shared.is_due(commit) {
+                // Locked, so that the thread is either before its look at the log or waits.
+                let _task = shared.task();
                 shared.changed.notify_all();
             }
         }
     }
-    crate::postings::follow(vault, commit);
 }
 
 /// Brings the index up to date, closes it and notes that in the log.
@@ -236,7 +262,7 @@ pub(crate) fn close(index: Box<dyn Index>, vault: &Vault) -> Result<()> {
     Ok(())
 }
 
-/// Throws the index away and makes it again from the log. `progress` counts positions.
+/// Throws the index and the postings away and makes them again from the log. `progress` counts positions.
 pub(crate) fn rebuild(vault: &Vault, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
     let shared = &vault.index.shared;
     let mut task = shared.task();
@@ -258,7 +284,11 @@ pub(crate) fn rebuild(vault: &Vault, progress: &mut dyn FnMut(Progress)) -> Resu
         true
     });
     progress(Progress { done: total, total });
-    frames.map_err(failed)
+    let frames = frames.map_err(failed)?;
+    if vault.options.index == IndexKind::Sled {
+        Poster::of(vault).rebuild()?;
+    }
+    Ok(frames)
 }
 
 fn failed(error: IndexError) -> Error {

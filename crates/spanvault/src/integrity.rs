@@ -29,7 +29,6 @@ impl Vault {
     pub fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<RebuildReport> {
         self.store.rebuild_sidecars(progress)?;
         let frames = crate::index::rebuild(self, progress)?;
-        crate::postings::rebuild(self)?;
         Ok(RebuildReport { frames })
     }
 }

@@ -6,112 +6,130 @@
 mod build;
 mod narrow;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use spanvault_env::Disk;
+use spanvault_evidence::Registry;
 use spanvault_index::postings::{Runs, RunsLog, STRETCH_FRAMES_MAX};
+use spanvault_store::Store;
 use spanvault_types::{Event, Position};
 
 use crate::error::{Error, Result};
-use crate::options::IndexKind;
+use crate::threads::threads;
 use crate::vault::Vault;
 
 pub(crate) use narrow::narrowed;
 
 /// How far postings may lag behind the log, in frames, before the next stretch is read.
-const LAG_MAX: u64 = STRETCH_FRAMES_MAX;
-/// How much is caught up when a vault is closed, in frames; what is missing beyond is left to a rebuild.
-const CLOSING_MAX: u64 = 4 * STRETCH_FRAMES_MAX;
+pub(crate) const LAG_MAX: u64 = STRETCH_FRAMES_MAX;
+/// How many stretches closing a vault reads at most; what is missing beyond is left to the next opening.
+const CLOSING_STRETCHES_MAX: usize = 4;
 
 /// The directory of the runs, in the vault's.
 const DIR: &str = "postings";
 
-/// The runs of a vault that count.
-pub(crate) fn open(vault: &Vault) -> Runs {
-    let log = RunsLog { reader: reader(vault), chain_at: |at| chain_at(vault, at) };
-    Runs::open(&*vault.options.env.disk, &vault.dir.join(DIR), &log)
+/// All that postings are made from, and where they stand.
+#[derive(Debug)]
+pub(crate) struct Poster {
+    store: Arc<Store>,
+    registry: Arc<Registry>,
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
 }
 
-/// Reads another stretch where the postings lag far behind `commit`. One thread does; others go on.
-pub(crate) fn follow(vault: &Vault, commit: Position) {
-    if !are_kept(vault) {
-        return;
-    }
-    let Ok(mut posted) = vault.posted.try_lock() else { return };
-    let is_due = |next: Position| commit.get().saturating_sub(next.get()) > LAG_MAX;
-    if posted.is_some_and(|next| !is_due(next)) {
-        return;
-    }
-    let mut runs = open(vault);
-    if is_due(runs.next()) {
-        grow(vault, &mut runs);
-    }
-    *posted = Some(runs.next());
-}
-
-/// Reads what is not posted yet, unless that is very much.
-pub(crate) fn close(vault: &Vault) {
-    if !are_kept(vault) {
-        return;
-    }
-    let Ok(mut posted) = vault.posted.lock() else { return };
-    let end = vault.revision().get();
-    let lag = |next: Position| end.saturating_sub(next.get());
-    if posted.is_some_and(|next| lag(next) == 0) {
-        return;
-    }
-    let mut runs = open(vault);
-    if lag(runs.next()) <= CLOSING_MAX {
-        while grow(vault, &mut runs) {}
-    }
-    *posted = Some(runs.next());
-}
-
-/// Throws the postings away and makes them again.
-pub(crate) fn rebuild(vault: &Vault) -> Result<()> {
-    if !are_kept(vault) {
-        return Ok(());
-    }
-    let mut posted = vault.posted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut runs = open(vault);
-    let disk = &*vault.options.env.disk;
-    runs.clear(disk).map_err(|error| Error::internal("remove the postings").with_source(error))?;
-    while grow(vault, &mut runs) {}
-    *posted = Some(runs.next());
-    Ok(())
-}
-
-/// Adds a run of the next stretch; says whether it did.
-fn grow(vault: &Vault, runs: &mut Runs) -> bool {
-    let Some(stretch) = build::read(vault, runs.next()) else { return false };
-    let disk = &*vault.options.env.disk;
-    match runs.push(disk, stretch.draft, stretch.last, stretch.chain, reader(vault)) {
-        Ok(()) => true,
-        Err(error) => {
-            tracing::warn!(%error, "go on without further postings");
-            false
+impl Poster {
+    /// Of a vault.
+    pub(crate) fn of(vault: &Vault) -> Self {
+        Self {
+            store: Arc::clone(&vault.store),
+            registry: Arc::clone(&vault.registry),
+            disk: Arc::clone(&vault.options.env.disk),
+            dir: vault.dir.join(DIR),
         }
     }
-}
 
-/// Whether postings are written: a simulated vault goes without, as it does without sled.
-fn are_kept(vault: &Vault) -> bool {
-    vault.options.index == IndexKind::Sled
-}
-
-/// Which program reads, and with which registry of tools. Another one may find other terms in the same bytes.
-fn reader(vault: &Vault) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    let sources = [spanvault_evidence::SOURCE_DIGEST, spanvault_import::SOURCE_DIGEST];
-    for part in [TERMS, vault.registry.text()].into_iter().chain(sources) {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
+    /// The runs that count. Once `stop` is said, no further one is looked at.
+    fn open(&self, stop: &AtomicBool) -> Runs {
+        let chain_at = |at| if stop.load(Ordering::Relaxed) { None } else { chain_at(&self.store, at) };
+        Runs::open(&*self.disk, &self.dir, &RunsLog { reader: self.reader(), chain_at })
     }
-    *hasher.finalize().as_bytes()
+
+    /// Reads stretches, on this thread's own, until postings lag no longer far behind the log; gives the first position
+    /// that is not posted. Once `stop` is said, what was read of the last stretch is thrown away.
+    pub(crate) fn follow(&self, stop: &AtomicBool) -> Position {
+        let mut runs = self.open(stop);
+        while self.lag(&runs) > LAG_MAX && self.grow(&mut runs, 1, stop) {}
+        runs.next()
+    }
+
+    /// Reads what this process has added to the log since `opened_at` and nobody has posted. Where more than that is
+    /// missing, it is left to the thread of the next opening.
+    pub(crate) fn close(&self, opened_at: Position) {
+        let own = self.store.head().position.get().saturating_sub(opened_at.get());
+        if own == 0 {
+            return;
+        }
+        let mut runs = self.open(&GO_ON);
+        if self.lag(&runs) <= own.saturating_mul(2) {
+            for _stretch in 0..CLOSING_STRETCHES_MAX {
+                if !self.grow(&mut runs, threads(), &GO_ON) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Throws the postings away and makes them again.
+    pub(crate) fn rebuild(&self) -> Result<()> {
+        let mut runs = self.open(&GO_ON);
+        runs.clear(&*self.disk).map_err(|error| Error::internal("remove the postings").with_source(error))?;
+        while self.grow(&mut runs, threads(), &GO_ON) {}
+        Ok(())
+    }
+
+    fn lag(&self, runs: &Runs) -> u64 {
+        self.store.head().position.next().get().saturating_sub(runs.next().get())
+    }
+
+    /// Adds a run of the next stretch; says whether it did.
+    fn grow(&self, runs: &mut Runs, threads: usize, stop: &AtomicBool) -> bool {
+        let Some(stretch) = build::read(self, runs.next(), threads, stop) else { return false };
+        match runs.push(&*self.disk, stretch.draft, stretch.last, stretch.chain, self.reader()) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, "go on without further postings");
+                false
+            }
+        }
+    }
+
+    /// Which program reads, and with which registry of tools. Another one may find other terms in the same bytes.
+    fn reader(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        let sources = [spanvault_evidence::SOURCE_DIGEST, spanvault_import::SOURCE_DIGEST];
+        for part in [TERMS, self.registry.text()].into_iter().chain(sources) {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// For whoever waits until all is done.
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+/// The runs of a vault that count.
+fn open(vault: &Vault) -> Runs {
+    Poster::of(vault).open(&GO_ON)
 }
 
 /// Changes whenever `ask/terms.rs` or `build.rs` post otherwise.
 const TERMS: &str = "terms 1";
 
-fn chain_at(vault: &Vault, at: Position) -> Option<[u8; 32]> {
-    let event = vault.store.frame(at).ok()?.event;
+fn chain_at(store: &Store, at: Position) -> Option<[u8; 32]> {
+    let event = store.frame(at).ok()?.event;
     if let Event::Commit(commit) = event { Some(commit.chain) } else { None }
 }
 

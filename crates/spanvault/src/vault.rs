@@ -11,8 +11,8 @@ use spanvault_types::{ContentHash, Event, Position, SessionOpened, StoreTime};
 
 use crate::error::{Error, Result};
 use crate::index::{self, IndexKeeper};
-use crate::options::Options;
-use crate::postings;
+use crate::options::{IndexKind, Options};
+use crate::postings::Poster;
 use crate::registry;
 use crate::session::Session;
 
@@ -41,8 +41,8 @@ pub struct Vault {
     pub(crate) index: IndexKeeper,
     /// Held by whoever extends a source, so that two runs over one file cannot interleave.
     pub(crate) ingesting: Mutex<()>,
-    /// The first position that is not posted, if that is known; held by whoever extends the postings.
-    pub(crate) posted: Mutex<Option<Position>>,
+    /// Where the log ended when it was opened.
+    opened_at: Position,
     /// What is known of tools.
     pub(crate) registry: Arc<Registry>,
     report: OpenReport,
@@ -105,13 +105,13 @@ impl Vault {
         let (store, report) = Store::open(options.env.clone(), dir, access, store_options)?;
         let registry = Arc::new(registry::load(&options, dir)?);
         Ok(Self {
+            opened_at: store.head().position,
             store: Arc::new(store),
             registry,
             options,
             dir: dir.to_owned(),
             index: IndexKeeper::default(),
             ingesting: Mutex::new(()),
-            posted: Mutex::new(None),
             report,
         })
     }
@@ -200,7 +200,9 @@ impl Vault {
     /// What the disk says; nothing acknowledged is at stake.
     pub fn close(self) -> Result<()> {
         let Some(index) = self.index.take() else { return Ok(()) };
-        postings::close(&self);
+        if self.options.index == IndexKind::Sled {
+            Poster::of(&self).close(self.opened_at);
+        }
         index::close(index, &self)
     }
 }

@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use spanvault_evidence::{Registry, SessionReading, SpanText, read_session};
+use spanvault_store::Store;
 use spanvault_types::key::{self, Table};
 use spanvault_types::{Checkpointed, Position, Role, SpanContent, SpanKind, SpanRecorded, Summarised};
 
+use crate::catalog::source_at;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::record_format;
 use crate::vault::Vault;
@@ -138,15 +140,24 @@ impl Vault {
         bytes: &[u8],
         formats: &Formats,
     ) -> Result<SpanContent> {
-        let unparsed = |kind| unread(span.role, kind, span.timestamp_ms);
-        if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
-            return Ok(unparsed(span.kind));
-        }
-        let format = formats.of(self, span)?;
-        // What was parsed when it was recorded parses again; a program that no longer can must not guess.
-        Ok(spanvault_import::parse(&format, bytes)
-            .unwrap_or_else(|_unparsed| unparsed(SpanKind::Quarantined)))
+        content_of(&self.store, span, bytes, formats)
     }
+}
+
+/// As [`Vault::content_of`], for whoever has the log alone.
+pub(crate) fn content_of(
+    store: &Store,
+    span: &SpanRecorded,
+    bytes: &[u8],
+    formats: &Formats,
+) -> Result<SpanContent> {
+    let unparsed = |kind| unread(span.role, kind, span.timestamp_ms);
+    if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
+        return Ok(unparsed(span.kind));
+    }
+    let format = formats.of(store, span)?;
+    // What was parsed when it was recorded parses again; a program that no longer can must not guess.
+    Ok(spanvault_import::parse(&format, bytes).unwrap_or_else(|_unparsed| unparsed(SpanKind::Quarantined)))
 }
 
 /// The content of a span of which nothing was read.
@@ -168,7 +179,7 @@ fn stand_ins(summaries: &[SummaryRow]) -> HashMap<Position, Position> {
 pub(crate) struct Formats(RwLock<HashMap<Position, Arc<str>>>);
 
 impl Formats {
-    fn of(&self, vault: &Vault, span: &SpanRecorded) -> Result<Arc<str>> {
+    fn of(&self, store: &Store, span: &SpanRecorded) -> Result<Arc<str>> {
         // Spans that were recorded one by one have no source: their session names the format.
         let owner = if span.source == Position::ZERO { span.session } else { span.source };
         if let Some(format) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&owner) {
@@ -176,7 +187,7 @@ impl Formats {
         }
         let format: Arc<str> = match span.source {
             Position::ZERO => spanvault_import::CHAT_JSON.into(),
-            source => record_format(&vault.source_at(source)?.format).into(),
+            source => record_format(&source_at(store, source)?.format).into(),
         };
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(owner, Arc::clone(&format));
         Ok(format)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use spanvault_types::key;
 
-use crate::{Receipt, SpanDraft, Vault};
+use crate::{IngestOptions, Receipt, SpanDraft, Vault, postings};
 
 fn told(dir: &Path) -> Vec<Receipt> {
     let vault = Vault::open(dir).unwrap();
@@ -23,13 +23,17 @@ fn answers(vault: &Vault, receipts: &[Receipt]) {
 
 /// Until the thread has the index open.
 fn wait_for_index(vault: &Vault) {
+    wait_until("no index was opened", || vault.index.applied().is_some());
+}
+
+fn wait_until(otherwise: &str, is_so: impl Fn() -> bool) {
     for _turn in 0..50_000_000_u64 {
-        if vault.index.applied().is_some() {
+        if is_so() {
             return;
         }
         std::thread::yield_now();
     }
-    panic!("no index was opened");
+    panic!("{otherwise}");
 }
 
 #[test]
@@ -79,4 +83,54 @@ fn a_vault_that_is_dropped_at_any_moment_can_be_opened_again_at_once() {
         }
         answers(&vault, &receipts);
     }
+}
+
+fn has_run(path: &Path) -> bool {
+    let mut entries = std::fs::read_dir(path.join("postings")).into_iter().flatten().flatten();
+    entries.any(|entry| entry.path().extension().is_some_and(|ending| ending == "run"))
+}
+
+/// A transcript of more spans than postings may lag behind.
+fn long_transcript(path: &Path) -> std::path::PathBuf {
+    let lines = (0..=postings::LAG_MAX).map(|n| format!("{{\"role\":\"user\",\"content\":\"{n}\"}}\n"));
+    let file = path.join("long.jsonl");
+    std::fs::write(&file, lines.collect::<String>()).unwrap();
+    file
+}
+
+#[test]
+fn a_commit_does_not_wait_for_postings_and_they_come_behind_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("vault");
+    let file = long_transcript(dir.path());
+    let vault = Vault::open(&path).unwrap();
+    wait_for_index(&vault);
+    let turn = vault.index.shared.turn();
+    let report = vault.ingest(&file, &IngestOptions::default(), &mut |_read, _len| {}).unwrap();
+    assert!(report.spans_new > postings::LAG_MAX, "all is committed");
+    assert!(!has_run(&path), "and the thread that writes runs has not had its turn");
+    drop(turn);
+    wait_until("no run was written behind the commits", || has_run(&path));
+    vault.close().unwrap();
+}
+
+#[test]
+fn a_process_that_adds_little_does_not_post_what_others_left_when_it_closes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("vault");
+    let vault = Vault::open(&path).unwrap();
+    let session = vault.session("run").unwrap();
+    for n in 0..20 {
+        session.record(SpanDraft::user(format!("Number {n}."))).unwrap();
+    }
+    drop(vault);
+    told(&path);
+    assert!(!has_run(&path), "five spans were its own, and twenty were not");
+    let vault = Vault::open(&path).unwrap();
+    let session = vault.session("run").unwrap();
+    for n in 20..60 {
+        session.record(SpanDraft::user(format!("Number {n}."))).unwrap();
+    }
+    vault.close().unwrap();
+    assert!(has_run(&path), "most of it was its own");
 }

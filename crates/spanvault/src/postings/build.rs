@@ -1,16 +1,18 @@
 //! Reads a stretch of the log for what is to be posted of it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use spanvault_evidence::effect_of;
 use spanvault_index::postings::{RunDraft, STRETCH_FRAMES_MAX};
+use spanvault_store::Store;
 use spanvault_types::{Event, PartBody, Position, SpanContent, SpanKind, SpanRecorded};
 
+use super::Poster;
 use crate::ask::terms;
+use crate::catalog::hash_at;
 use crate::error::Result;
-use crate::threads::threads;
-use crate::vault::Vault;
-use crate::view::Formats;
+use crate::view::{Formats, content_of};
 
 /// After so many bytes of originals a stretch ends with the next commit, however few frames it has.
 const STRETCH_BYTES_MAX: u64 = 64 << 20;
@@ -23,14 +25,18 @@ pub(super) struct Stretch {
     pub(super) chain: [u8; 32],
 }
 
-/// Reads the stretch that begins at `from`; `None` where there is none, or where it is damaged.
-pub(super) fn read(vault: &Vault, from: Position) -> Option<Stretch> {
+/// Reads the stretch that begins at `from` on so many threads; `None` where there is none, where it is damaged, and
+/// where `stop` was said meanwhile.
+pub(super) fn read(poster: &Poster, from: Position, threads: usize, stop: &AtomicBool) -> Option<Stretch> {
     let mut spans = Vec::new();
     let mut uncommitted = Vec::new();
     let (mut frames, mut bytes, mut end) = (0, 0_u64, None);
-    for frame in vault.store.frames(from) {
+    for frame in poster.store.frames(from) {
         // Which spans a damaged frame holds nobody knows: what follows is not posted.
         let Ok(frame) = frame else { break };
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
         frames += 1;
         if let Event::SpanRecorded(span) = frame.event {
             bytes = bytes.saturating_add(span.bytes);
@@ -44,12 +50,18 @@ pub(super) fn read(vault: &Vault, from: Position) -> Option<Stretch> {
         }
     }
     let (last, chain) = end?;
-    Some(Stretch { draft: post_all(vault, &spans), last, chain })
+    let draft = post_all(poster, &spans, threads, stop);
+    // What was left out must not count as a stretch.
+    (!stop.load(Ordering::Relaxed)).then_some(Stretch { draft, last, chain })
 }
 
-/// Reads spans on as many threads as are worth it.
-fn post_all(vault: &Vault, spans: &[(Position, SpanRecorded)]) -> RunDraft {
-    let share = spans.len().div_ceil(threads()).max(1);
+fn post_all(
+    poster: &Poster,
+    spans: &[(Position, SpanRecorded)],
+    threads: usize,
+    stop: &AtomicBool,
+) -> RunDraft {
+    let share = spans.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
         let workers: Vec<_> = spans
             .chunks(share)
@@ -58,7 +70,10 @@ fn post_all(vault: &Vault, spans: &[(Position, SpanRecorded)]) -> RunDraft {
                     let formats = Formats::default();
                     let mut draft = RunDraft::default();
                     for (at, span) in spans {
-                        post_span(vault, &formats, *at, span, &mut draft);
+                        if stop.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        post_span(poster, &formats, *at, span, &mut draft);
                     }
                     draft
                 })
@@ -83,12 +98,13 @@ fn count(at: Position, span: &SpanRecorded, draft: &mut RunDraft) {
     draft.post(terms::session_span(span.session), at);
 }
 
-fn post_span(vault: &Vault, formats: &Formats, at: Position, span: &SpanRecorded, draft: &mut RunDraft) {
+fn post_span(poster: &Poster, formats: &Formats, at: Position, span: &SpanRecorded, draft: &mut RunDraft) {
     count(at, span, draft);
     if span.kind == SpanKind::Meta {
         return;
     }
-    let (Ok(Some(content)), Ok(Some(hash))) = (content(vault, formats, span), vault.hash_at(span.original))
+    let (Ok(Some(content)), Ok(Some(hash))) =
+        (content(&poster.store, formats, span), hash_at(&poster.store, span.original))
     else {
         draft.unread(at);
         return;
@@ -100,7 +116,7 @@ fn post_span(vault: &Vault, formats: &Formats, at: Position, span: &SpanRecorded
     for part in &content.parts {
         let id = match &part.body {
             PartBody::Call(call) => {
-                terms::post_call(call, &effect_of(call, &vault.registry), &mut |term| draft.post(term, at));
+                terms::post_call(call, &effect_of(call, &poster.registry), &mut |term| draft.post(term, at));
                 &call.id
             }
             PartBody::Result(outcome) => &outcome.call_id,
@@ -114,10 +130,10 @@ fn post_span(vault: &Vault, formats: &Formats, at: Position, span: &SpanRecorded
 }
 
 /// What a span says, where that can be seen.
-fn content(vault: &Vault, formats: &Formats, span: &SpanRecorded) -> Result<Option<SpanContent>> {
+fn content(store: &Store, formats: &Formats, span: &SpanRecorded) -> Result<Option<SpanContent>> {
     if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
         return Ok(None);
     }
-    let content = vault.content_of(span, &vault.bytes_at(span.original)?, formats)?;
+    let content = content_of(store, span, &store.original(span.original)?.bytes, formats)?;
     Ok(Some(content).filter(|content| content.kind != SpanKind::Quarantined))
 }

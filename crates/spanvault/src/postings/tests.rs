@@ -3,8 +3,10 @@
 #![expect(clippy::disallowed_methods, reason = "files are damaged and set aside behind the vault's back")]
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
+use spanvault_types::Position;
 
 use crate::ask::{Answer, Query};
 use crate::{IngestOptions, SpanDraft, Vault};
@@ -184,4 +186,15 @@ fn rebuilding_makes_the_postings_again() {
     vault.rebuild(&mut |_progress| {}).expect("it is rebuilt");
     drop(vault);
     assert!(answers_agree(&path)[2].coverage.ruled_out > 0);
+}
+
+#[test]
+fn a_stretch_that_is_given_up_while_it_is_read_counts_for_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let vault = Vault::open(dir.path().join("vault")).expect("it opens");
+    record(&vault);
+    let poster = super::Poster::of(&vault);
+    let read = |stop| super::build::read(&poster, Position::new(1), 2, &AtomicBool::new(stop));
+    assert!(read(true).is_none());
+    assert_eq!(read(false).expect("a stretch").last, vault.revision());
 }
