@@ -82,10 +82,8 @@ fn is_other(word: &str, at: Position, event: &Event) -> Error {
 
 /// The source that was opened at a position.
 pub(crate) fn source_at(store: &Store, at: Position) -> Result<SourceOpened> {
-    match store.frame(at)?.event {
-        Event::SourceOpened(event) => Ok(event),
-        other => Err(is_other("a source", at, &other)),
-    }
+    let event = store.frame(at)?.event;
+    if let Event::SourceOpened(source) = event { Ok(source) } else { Err(is_other("a source", at, &event)) }
 }
 
 /// As [`Vault::hash_at`], for whoever has the log alone.

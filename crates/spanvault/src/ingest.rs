@@ -13,8 +13,9 @@ mod runs;
 mod side_files;
 mod source_file;
 mod source_names;
+mod stretches;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -38,6 +39,7 @@ pub(crate) use runs::pieces_of;
 use source_file::{Head, SourceFile, format_in};
 pub(crate) use source_file::{is_packed, record_format};
 use source_names::{SourceNames, folder_name};
+use stretches::Stretches;
 
 /// How much is read before it is committed.
 const BATCH_BYTES: usize = 8 << 20;
@@ -150,7 +152,7 @@ struct Run<'v> {
     importer: &'static dyn Importer,
     container: Option<Container>,
     /// Spans that this file has at another place already: a repeated line is a span of its own.
-    taken: HashSet<Position>,
+    taken: Stretches,
     /// The newest span of each identity in this file, where the format writes records again.
     newest: HashMap<[u8; 16], Position>,
     report: IngestReport,
@@ -186,7 +188,7 @@ impl<'v> Run<'v> {
             compactions: Compactions::default(),
             side_files: Vec::new(),
             importer,
-            taken: HashSet::new(),
+            taken: Stretches::default(),
             newest: HashMap::new(),
             changed: false,
             commit: Position::ZERO,
@@ -325,7 +327,7 @@ impl<'v> Run<'v> {
         }
         let event = record.content.event_key.as_deref().map(key::event_key_of);
         let known = match &event {
-            Some(event) => recorder.identity(session, event, &hash, &|at| self.taken.contains(&at))?,
+            Some(event) => recorder.identity(session, event, &hash, &|at| self.taken.contains(at))?,
             None => recorder.anonymous(session, &hash, record.index)?.map_or(Identity::New, Identity::Same),
         };
         match known {
@@ -335,7 +337,7 @@ impl<'v> Run<'v> {
                 self.is_newest(event, at);
                 return Ok(at);
             }
-            Identity::OtherBytes(at) if self.importer.writes_again() && self.taken.contains(&at) => {}
+            Identity::OtherBytes(at) if self.importer.writes_again() && self.taken.contains(at) => {}
             Identity::OtherBytes(at) => self.report.conflicts.push(at),
             Identity::New => {}
         }

@@ -3,7 +3,7 @@
 //! What is written is a fact that was read, not a permission: the spans stay as they are in the context of this
 //! vault, and nothing is leased. What a summary replaced follows from the order of the file alone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use spanvault_evidence::{Atom, Manifest, atoms};
 use spanvault_import::{Importer, Kept, Record};
@@ -64,25 +64,49 @@ impl Mark {
     }
 }
 
-/// Watches the spans of one file go by.
+/// Watches the spans of one file go by. What was replaced is worked out when all of them are in the log.
 #[derive(Default)]
 pub(super) struct Compactions {
-    /// The spans of each session since its last compaction.
-    standing: HashMap<String, Vec<Standing>>,
-    found: Vec<Found>,
+    /// What came by of each session, in order.
+    sessions: BTreeMap<String, Vec<Passed>>,
 }
 
-/// A span that no compaction has replaced yet.
-struct Standing {
-    span: Position,
+enum Passed {
+    /// Spans, and their indexes in the source.
+    Spans(Spans),
+    /// The summary of a compaction, which is the next span as well.
+    Summary { span: Position, kept: Kept },
+}
+
+/// Spans that follow each other in the log and in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Spans {
+    first: u64,
     index: u64,
-    event: Option<[u8; 16]>,
+    count: u64,
+}
+
+impl Spans {
+    const fn is_followed_by(self, span: Position, index: u64) -> bool {
+        self.first + self.count == span.get() && self.index + self.count == index
+    }
+
+    fn positions(self) -> impl Iterator<Item = Position> {
+        (self.first..self.first.saturating_add(self.count)).map(Position::new)
+    }
+
+    /// The first `count` of them, and the others.
+    fn split(self, count: u64) -> [Self; 2] {
+        let count = count.min(self.count);
+        let (first, index) = (self.first + count, self.index + count);
+        [Self { count, ..self }, Self { first, index, count: self.count - count }]
+    }
 }
 
 /// The summary of a compaction and what it replaced, in order.
 struct Found {
     summary: Position,
-    replaced: Vec<Position>,
+    replaced: Vec<Spans>,
 }
 
 impl Compactions {
@@ -91,40 +115,90 @@ impl Compactions {
         if !mark.is_conversation {
             return;
         }
-        if !self.standing.contains_key(session) {
-            self.standing.insert(session.to_owned(), Vec::new());
+        if !self.sessions.contains_key(session) {
+            self.sessions.insert(session.to_owned(), Vec::new());
         }
-        let Some(standing) = self.standing.get_mut(session) else { return };
+        let Some(passed) = self.sessions.get_mut(session) else { return };
         if let Some(kept) = mark.kept {
-            let from = match kept {
-                Kept::Nothing => standing.len(),
-                Kept::FromIndex(first) => standing.partition_point(|before| before.index < first),
-                Kept::FromEvent(first) => {
-                    let first = key::event_key_of(&first);
-                    let found = standing.iter().position(|before| before.event == Some(first));
-                    found.unwrap_or(standing.len())
-                }
-            };
-            let replaced: Vec<Position> = standing.drain(..from).map(|before| before.span).collect();
-            if !replaced.is_empty() {
-                self.found.push(Found { summary: span, replaced });
-            }
+            passed.push(Passed::Summary { span, kept });
         }
-        standing.push(Standing { span, index: mark.index, event: mark.event });
+        match passed.last_mut() {
+            Some(Passed::Spans(spans)) if spans.is_followed_by(span, mark.index) => spans.count += 1,
+            _ => passed.push(Passed::Spans(Spans { first: span.get(), index: mark.index, count: 1 })),
+        }
     }
 
     /// Records each compaction that the log does not know yet.
     ///
     /// They are durable when the position that this gives is, zero where nothing was written.
     pub(super) fn import(self, vault: &Vault) -> Result<(Vec<ImportedSummary>, Position)> {
+        let mut found = Vec::new();
+        for (session, passed) in self.sessions {
+            if passed.iter().any(|it| matches!(it, Passed::Summary { .. })) {
+                found.append(&mut found_in(vault, &session, passed)?);
+            }
+        }
+        found.sort_by_key(|found| found.summary);
         let mut import =
             Import { vault, ready: Vec::new(), ready_bytes: 0, done: Vec::new(), commit: Position::ZERO };
-        for found in &self.found {
+        for found in &found {
             import.take(found)?;
         }
         import.commit()?;
         Ok((import.done, import.commit))
     }
+}
+
+/// The compactions among what came by of a session.
+fn found_in(vault: &Vault, session: &str, passed: Vec<Passed>) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    // What no compaction has replaced yet.
+    let mut standing: Vec<Spans> = Vec::new();
+    for it in passed {
+        let (summary, kept) = match it {
+            Passed::Spans(spans) => {
+                standing.push(spans);
+                continue;
+            }
+            Passed::Summary { span, kept } => (span, kept),
+        };
+        let first_kept = match kept {
+            Kept::Nothing => None,
+            Kept::FromIndex(index) => {
+                let whole = standing.partition_point(|spans| spans.index + spans.count <= index);
+                standing.get(whole).map(|spans| (whole, index.saturating_sub(spans.index)))
+            }
+            Kept::FromEvent(event) => first_of(&standing, &event_spans(vault, session, &event)?),
+        };
+        let (whole, part) = first_kept.unwrap_or((standing.len(), 0));
+        let rest = standing.split_off(whole);
+        let mut replaced = std::mem::replace(&mut standing, rest);
+        if let Some(cut) = standing.first_mut().filter(|_cut| part > 0) {
+            let [before, after] = cut.split(part);
+            replaced.push(before);
+            *cut = after;
+        }
+        if !replaced.is_empty() {
+            found.push(Found { summary, replaced });
+        }
+    }
+    Ok(found)
+}
+
+/// The spans of a session with an identity of their own.
+fn event_spans(vault: &Vault, session: &str, event: &str) -> Result<Vec<Position>> {
+    match vault.session_named(session)? {
+        Some(session) => vault.positions(&key::event_key(session, &key::event_key_of(event))),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Where the first of some spans stands: in which element, and how many of that come before it.
+fn first_of(standing: &[Spans], wanted: &[Position]) -> Option<(usize, u64)> {
+    standing.iter().enumerate().find_map(|(number, spans)| {
+        let before = |at: &Position| at.get().checked_sub(spans.first).filter(|before| *before < spans.count);
+        Some((number, wanted.iter().filter_map(before).min()?))
+    })
 }
 
 struct Import<'v> {
@@ -153,7 +227,8 @@ impl Import<'_> {
             // It is there, and what it says cannot be seen.
             None => String::new(),
         };
-        let mut rest = found.replaced.as_slice();
+        let replaced: Vec<Position> = found.replaced.iter().copied().flat_map(Spans::positions).collect();
+        let mut rest = replaced.as_slice();
         while !rest.is_empty() {
             let (part, used) = self.part(&text, found.summary, span.session, rest)?;
             rest = rest.get(used..).unwrap_or_default();
@@ -269,5 +344,57 @@ impl Vault {
             Error::new(ErrorKind::Corrupt, format!("cite the original at {at}: its frame has no commitment"))
         })?;
         Ok(OriginalRef { at, commitment })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spans_of(standing: &[Spans]) -> Vec<u64> {
+        standing.iter().flat_map(|spans| spans.positions()).map(Position::get).collect()
+    }
+
+    #[test]
+    fn what_a_compaction_replaced_is_what_stood_before_the_first_span_that_it_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let vault = Vault::open(dir.path().join("vault")).unwrap();
+        proptest!(|(steps in prop::collection::vec((1_u64..3, 1_u64..3, prop::option::of(prop::option::of(0_u64..60))), 0..40))| {
+            let (mut compactions, mut standing, mut expected) = (Compactions::default(), Vec::new(), Vec::new());
+            let (mut at, mut index) = (0, 0);
+            for (gap, step, summary) in steps {
+                (at, index) = (at + gap, index + step);
+                let kept = summary.map(|first| first.map_or(Kept::Nothing, Kept::FromIndex));
+                if let Some(first) = summary {
+                    let is_replaced = |(_at, index): &(u64, u64)| first.is_none_or(|first| *index < first);
+                    let replaced: Vec<u64> = standing.iter().filter(|it| is_replaced(it)).map(|it| it.0).collect();
+                    standing.retain(|it| !is_replaced(it));
+                    if !replaced.is_empty() {
+                        expected.push((at, replaced));
+                    }
+                }
+                standing.push((at, index));
+                let mark = Mark { index, event: None, is_conversation: true, kept, side_file: None };
+                compactions.pass("run", mark, Position::new(at));
+            }
+            let passed = compactions.sessions.remove("run").unwrap_or_default();
+            let found = found_in(&vault, "run", passed).unwrap();
+            let found: Vec<_> =
+                found.iter().map(|found| (found.summary.get(), spans_of(&found.replaced))).collect();
+            prop_assert_eq!(found, expected);
+        });
+    }
+
+    #[test]
+    fn the_first_span_of_an_identity_is_found_in_the_middle_of_others() {
+        let standing = [Spans { first: 10, index: 0, count: 3 }, Spans { first: 20, index: 3, count: 4 }];
+        let first = |wanted: &[u64]| {
+            first_of(&standing, &wanted.iter().copied().map(Position::new).collect::<Vec<_>>())
+        };
+        assert_eq!(first(&[22]), Some((1, 2)));
+        assert_eq!(first(&[23, 21, 11]), Some((0, 1)));
+        assert_eq!(first(&[9, 13, 24]), None);
     }
 }
