@@ -93,6 +93,6 @@ fn i16_whoever_walks_the_log_while_it_is_rewritten_meets_every_frame() {
 
 #[test]
 fn i2_i41_what_is_recovered_while_it_goes_is_whole_or_behind_its_tombstone() {
+    // No bug is planted: see docs/reliability.md.
     explore(REMOVE_RECOVER);
-    finds(Bug::GoneForDamaged, REMOVE_RECOVER);
 }

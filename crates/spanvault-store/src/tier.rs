@@ -7,7 +7,6 @@ use std::sync::{Arc, PoisonError};
 use spanvault_env::OpenMode;
 use spanvault_env::sync::Mutex;
 use spanvault_types::key::{self, Table};
-use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{Event, Position};
 
 use crate::cold::{Line, Method, Pack};
@@ -196,7 +195,6 @@ impl Store {
         // A pack is written anew, or removed, once its originals are gone: no damage.
         match self.reclaimed(at) {
             Ok(None) => {}
-            Ok(Some(_gone)) if is_planted(Bug::GoneForDamaged) => {}
             Ok(Some(gone)) => return gone,
             Err(error) => return error,
         }

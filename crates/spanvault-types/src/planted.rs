@@ -18,8 +18,6 @@ pub enum Bug {
     OldPlaces,
     /// What is recorded again is taken for stored, though its bytes are gone (I15).
     GoneForStored,
-    /// What a reader does not find is taken for damaged, though it went lawfully meanwhile (I64).
-    GoneForDamaged,
     /// Nothing is synced before it is acknowledged (I1).
     NoSync,
     /// A commit does not wait for its sync (I1).
