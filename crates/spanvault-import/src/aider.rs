@@ -50,10 +50,6 @@ impl Importer for Aider {
         cut::<Teller>(source, limits, block::read, sink)
     }
 
-    fn source_bytes_max(&self, _limits: &Limits) -> Option<u64> {
-        None
-    }
-
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
         read_text(original, block::read)
     }

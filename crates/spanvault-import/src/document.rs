@@ -221,7 +221,7 @@ impl<'a> Cutter<'a> {
         while !bytes.is_empty() {
             let bytes_max = match (&self.broken, &self.element) {
                 (Some(_), _) => self.limits.record_bytes_max.max(1),
-                (None, Some(_)) => self.limits.body_bytes_max.max(self.limits.record_bytes_max).max(1),
+                (None, Some(_)) => self.limits.body_bytes(),
                 (None, None) => GAP_BYTES_MAX,
             };
             if self.pending.len() >= bytes_max {

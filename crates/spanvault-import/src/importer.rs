@@ -39,7 +39,9 @@ pub trait Importer: Sync {
     ) -> Result<(), ImportError>;
 
     /// The largest source that [`Importer::cut`] takes, in bytes; `None` where any size is taken.
-    fn source_bytes_max(&self, limits: &Limits) -> Option<u64>;
+    fn source_bytes_max(&self, _limits: &Limits) -> Option<u64> {
+        None
+    }
 
     /// Reads one original. The answer depends on nothing but its bytes, and equals the
     /// [`Record::content`] that `cut` gave for them.
@@ -91,6 +93,13 @@ pub struct Limits {
     pub document_bytes_max: u64,
     /// A container is refused that unpacks to more.
     pub unpacked_bytes_max: u64,
+}
+
+impl Limits {
+    /// The most bytes that are held of one record: what is larger goes in parts. Never 0.
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.body_bytes_max.max(self.record_bytes_max).max(1)
+    }
 }
 
 impl Default for Limits {

@@ -88,7 +88,7 @@ impl Cutter<'_> {
     /// Adds to the held line. What is too large even for a body goes in parts, cut at the same bytes however
     /// the source's bytes arrive.
     fn hold(&mut self, mut bytes: &[u8]) -> ControlFlow<()> {
-        let bytes_max = self.limits.body_bytes_max.max(self.limits.record_bytes_max).max(1);
+        let bytes_max = self.limits.body_bytes();
         while !bytes.is_empty() {
             if self.line.len() >= bytes_max {
                 self.line_in_parts = true;

@@ -3,6 +3,8 @@
 use std::io::{Cursor, ErrorKind, Read};
 use std::ops::ControlFlow;
 
+use memchr::memchr;
+
 use crate::ImportError;
 use crate::importer::BOM;
 use crate::json::is_space;
@@ -29,6 +31,25 @@ pub(crate) fn read_chunks(
             return Ok(ControlFlow::Break(()));
         }
     }
+}
+
+/// Moves the start of `chunk` into `held`, up to the end of the line or until `held` has `bytes_max` bytes, whichever is
+/// first: longer lines come in parts, cut at the same bytes however the source's bytes arrive.
+///
+/// Says whether that ends the line; `None` where the chunk is used up before either.
+pub(crate) fn take_line(held: &mut Vec<u8>, chunk: &mut &[u8], bytes_max: usize) -> Option<bool> {
+    while !chunk.is_empty() {
+        let wanted = memchr(b'\n', chunk).map_or(chunk.len(), |at| at + 1);
+        let room = bytes_max.saturating_sub(held.len()).max(1);
+        let (now, later) = chunk.split_at(wanted.min(room));
+        held.extend_from_slice(now);
+        *chunk = later;
+        let ends = now.last() == Some(&b'\n');
+        if ends || held.len() >= bytes_max {
+            return Some(ends);
+        }
+    }
+    None
 }
 
 /// As many bytes show whether a document is written over several lines.

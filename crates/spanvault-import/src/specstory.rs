@@ -48,10 +48,6 @@ impl Importer for SpecStory {
         cut::<Teller>(source, limits, turn::read, sink)
     }
 
-    fn source_bytes_max(&self, _limits: &Limits) -> Option<u64> {
-        None
-    }
-
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
         read_text(original, turn::read)
     }

@@ -7,7 +7,7 @@ use spanvault_types::{SpanContent, SpanKind};
 
 use crate::importer::unread;
 use crate::reading::utf8;
-use crate::source::read_chunks;
+use crate::source::{read_chunks, take_line};
 use crate::{ImportError, Limits, Piece, Quarantine, Record, Unparsed};
 
 /// As much of a line is looked at to tell what it is.
@@ -100,25 +100,11 @@ struct Cutter<'a, T> {
 }
 
 impl<T: LineTeller> Cutter<'_, T> {
-    /// A line that is too large goes in parts, cut at the same bytes however the source's bytes arrive.
-    fn chunk(&mut self, chunk: &[u8]) -> ControlFlow<()> {
-        for part in chunk.split_inclusive(|byte| *byte == b'\n') {
-            let mut rest = part;
-            while !rest.is_empty() {
-                if self.line.len() >= self.body_bytes_max() {
-                    self.line_so_far()?;
-                    self.line_in_parts = true;
-                }
-                let room = self.body_bytes_max().saturating_sub(self.line.len()).max(1);
-                let (fits, after) = rest.split_at(room.min(rest.len()));
-                self.line.extend_from_slice(fits);
-                rest = after;
-            }
-            if part.ends_with(b"\n") {
-                self.line_so_far()?;
-                self.line_in_parts = false;
-                self.lines += 1;
-            }
+    fn chunk(&mut self, mut chunk: &[u8]) -> ControlFlow<()> {
+        while let Some(ends) = take_line(&mut self.line, &mut chunk, self.limits.body_bytes()) {
+            self.line_so_far()?;
+            self.line_in_parts = !ends;
+            self.lines += u64::from(ends);
         }
         ControlFlow::Continue(())
     }
@@ -126,10 +112,6 @@ impl<T: LineTeller> Cutter<'_, T> {
     fn end(&mut self) -> ControlFlow<()> {
         self.line_so_far()?;
         self.flush()
-    }
-
-    fn body_bytes_max(&self) -> usize {
-        self.limits.body_bytes_max.max(self.limits.record_bytes_max).max(1)
     }
 
     /// Tells what the held line is, and adds it to what it belongs to.
@@ -157,7 +139,7 @@ impl<T: LineTeller> Cutter<'_, T> {
                 self.pending_session = self.teller.aside(start, &self.session);
             }
         }
-        if self.pending.len() + line.len() > self.body_bytes_max() {
+        if self.pending.len() + line.len() > self.limits.body_bytes() {
             self.part()?;
         }
         self.pending.extend_from_slice(&line);

@@ -64,10 +64,6 @@ impl Importer for Vcr {
         cutter::cut(source, limits, sink)
     }
 
-    fn source_bytes_max(&self, _limits: &Limits) -> Option<u64> {
-        None
-    }
-
     fn parse(&self, original: &[u8]) -> Result<SpanContent, Unparsed> {
         original::read(original)
     }

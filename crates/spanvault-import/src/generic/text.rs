@@ -3,12 +3,11 @@
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use memchr::memchr;
 use spanvault_types::{SpanContent, SpanKind};
 
 use crate::importer::unread;
 use crate::json::is_space;
-use crate::source::read_chunks;
+use crate::source::{read_chunks, take_line};
 use crate::{Confidence, ImportError, Importer, Limits, Piece, Record, Unparsed};
 
 /// The name of this format.
@@ -53,10 +52,6 @@ impl Importer for GenericText {
         Ok(())
     }
 
-    fn source_bytes_max(&self, _limits: &Limits) -> Option<u64> {
-        None
-    }
-
     fn parse(&self, _original: &[u8]) -> Result<SpanContent, Unparsed> {
         Ok(unread(SpanKind::Quarantined))
     }
@@ -88,16 +83,11 @@ struct Cutter<'a> {
 
 impl Cutter<'_> {
     fn chunk(&mut self, mut chunk: &[u8]) -> ControlFlow<()> {
-        while !chunk.is_empty() {
-            let wanted = memchr(b'\n', chunk).map_or(chunk.len(), |at| at + 1);
-            let room = self.block_bytes.saturating_sub(self.line.len()).max(1);
-            let (now, later) = chunk.split_at(wanted.min(room));
-            self.line.extend_from_slice(now);
-            chunk = later;
-            if now.last() == Some(&b'\n') {
+        while let Some(ends) = take_line(&mut self.line, &mut chunk, self.block_bytes) {
+            if ends {
                 self.whole_line()?;
                 self.index += 1;
-            } else if self.line.len() >= self.block_bytes {
+            } else {
                 // A line that is longer than a block goes in parts of its own.
                 self.end_block()?;
                 self.whole_line()?;

@@ -11,7 +11,7 @@ use super::history::History;
 use super::{original, scalar};
 use crate::importer::unread;
 use crate::reading::utf8;
-use crate::source::read_chunks;
+use crate::source::{read_chunks, take_line};
 use crate::{ImportError, Limits, Piece, Quarantine, Record, Unparsed};
 
 /// The members of a request that hold the conversation.
@@ -67,18 +67,9 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// A line that is too large is taken in parts, cut at the same bytes however the source's bytes arrive.
-    fn chunk(&mut self, chunk: &[u8]) -> ControlFlow<()> {
-        for mut rest in chunk.split_inclusive(|byte| *byte == b'\n') {
-            while !rest.is_empty() {
-                let room = self.bytes_max().saturating_sub(self.line.len()).max(1);
-                let (fits, after) = rest.split_at(room.min(rest.len()));
-                self.line.extend_from_slice(fits);
-                rest = after;
-                if self.line.ends_with(b"\n") || self.line.len() >= self.bytes_max() {
-                    self.line()?;
-                }
-            }
+    fn chunk(&mut self, mut chunk: &[u8]) -> ControlFlow<()> {
+        while take_line(&mut self.line, &mut chunk, self.limits.body_bytes()).is_some() {
+            self.line()?;
         }
         ControlFlow::Continue(())
     }
@@ -86,10 +77,6 @@ impl Cutter<'_> {
     fn end(&mut self) -> ControlFlow<()> {
         self.line()?;
         self.flush()
-    }
-
-    fn bytes_max(&self) -> usize {
-        self.limits.body_bytes_max.max(self.limits.record_bytes_max).max(1)
     }
 
     fn line(&mut self) -> ControlFlow<()> {
@@ -110,7 +97,7 @@ impl Cutter<'_> {
                 self.depth = None;
             }
         }
-        let bytes_max = if self.in_call { self.bytes_max() } else { GAP_BYTES_MAX };
+        let bytes_max = if self.in_call { self.limits.body_bytes() } else { GAP_BYTES_MAX };
         if self.pending.len() + line.len() > bytes_max && !self.pending.is_empty() {
             self.part()?;
         }
