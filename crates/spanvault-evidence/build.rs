@@ -1,4 +1,5 @@
-//! Digests the sources of this crate: what was read of spans by another state of them may read otherwise now.
+//! Digests the sources of the crate that it is run for, this one or spanvault-import: what was read of spans by another
+//! state of them may read otherwise now.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
