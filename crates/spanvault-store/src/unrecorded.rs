@@ -16,7 +16,7 @@ use crate::damage::{Damage, Fault};
 use crate::error::{Result, StoreError, io_error};
 use crate::layout;
 use crate::store::Store;
-use crate::tier::{Demotion, usable};
+use crate::tier::Demotion;
 
 /// Damaged records that are tried, and packs without a record that are tried for each.
 const TRIED_MAX: usize = 64;
@@ -139,8 +139,7 @@ impl Store {
         let Some(pack) = self.usable_pack(id)? else { return Ok(None) };
         let mut originals = Vec::new();
         for number in 0..pack.count() {
-            let line = usable(pack.line(number)).map_err(io_error("read", &self.layout.pack(id)))?;
-            let Some(line) = line else { return Ok(None) };
+            let Some(line) = self.usable_line(&pack, id, number)? else { return Ok(None) };
             originals.push(Position::new(line.position));
         }
         Ok(Some(originals))

@@ -11,6 +11,7 @@ use crate::ask::{
     self, Answer, AskError, AskSpan, Narrowed, Need, Originals, Query, QueryError, Sight, Transcript,
     Transcripts, UnseenReason, Within,
 };
+use crate::catalog::is_other;
 use crate::error::{Error, ErrorKind, Result};
 use crate::threads::map_in_order;
 use crate::vault::Vault;
@@ -88,10 +89,7 @@ pub(crate) struct Recorded {
 impl Vault {
     pub(crate) fn span_and_hash_at(&self, at: Position) -> Result<Recorded> {
         let frame = self.frame(at)?;
-        let schema = frame.event.schema();
-        let Event::SpanRecorded(span) = frame.event else {
-            return Err(Error::not_found(format!("find a span at {at}: the log has schema {schema} there")));
-        };
+        let Event::SpanRecorded(span) = frame.event else { return Err(is_other("a span", at, &frame.event)) };
         let hash = frame.hash.filter(|_hash| span.original == at);
         Ok(Recorded { at, span, hash })
     }

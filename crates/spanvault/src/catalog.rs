@@ -76,7 +76,7 @@ macro_rules! typed_frames {
     )+};
 }
 
-fn is_other(word: &str, at: Position, event: &Event) -> Error {
+pub(crate) fn is_other(word: &str, at: Position, event: &Event) -> Error {
     Error::not_found(format!("find {word} at {at}: the log has schema {} there", event.schema()))
 }
 
@@ -84,15 +84,6 @@ fn is_other(word: &str, at: Position, event: &Event) -> Error {
 pub(crate) fn source_at(store: &Store, at: Position) -> Result<SourceOpened> {
     let event = store.frame(at)?.event;
     if let Event::SourceOpened(source) = event { Ok(source) } else { Err(is_other("a source", at, &event)) }
-}
-
-/// As [`Vault::hash_at`], for whoever has the log alone.
-pub(crate) fn hash_at(store: &Store, at: Position) -> Result<Option<ContentHash>> {
-    if let Some(hash) = store.frame(at)?.hash {
-        return Ok(Some(hash));
-    }
-    let Whereabouts::Reclaimed { tombstone } = store.whereabouts(at) else { return Ok(None) };
-    Ok(store.frame(tombstone)?.hash)
 }
 
 impl Vault {
@@ -115,10 +106,14 @@ impl Vault {
 
     /// A summary, whoever wrote it.
     pub(crate) fn any_summary_at(&self, at: Position) -> Result<AnySummary> {
-        if let Event::SummaryImported(summary) = self.frame(at)?.event {
-            return Ok(AnySummary::Imported(summary));
+        let event = self.frame(at)?.event;
+        if let Event::Summarised(summary) = event {
+            Ok(AnySummary::Made(summary))
+        } else if let Event::SummaryImported(summary) = event {
+            Ok(AnySummary::Imported(summary))
+        } else {
+            Err(is_other("a summary", at, &event))
         }
-        self.summary_at(at).map(AnySummary::Made)
     }
 
     /// The positions under `prefix`, ascending by key.
@@ -291,7 +286,11 @@ impl Vault {
 
     /// The content hash of what the frame at `at` carries or carried; a tombstone repeats it.
     pub(crate) fn hash_at(&self, at: Position) -> Result<Option<ContentHash>> {
-        hash_at(&self.store, at)
+        if let Some(hash) = self.frame(at)?.hash {
+            return Ok(Some(hash));
+        }
+        let Whereabouts::Reclaimed { tombstone } = self.store.whereabouts(at) else { return Ok(None) };
+        Ok(self.frame(tombstone)?.hash)
     }
 
     /// All spans that have this original, the one in its own frame first.

@@ -345,7 +345,8 @@ fn last_close(store: &Store) -> Option<IndexClosed> {
     if let Event::IndexClosed(closed) = event { Some(closed) } else { None }
 }
 
-fn commit_at(store: &Store, at: Position) -> Option<Commit> {
+/// The commit at a position, if one stands there.
+pub(crate) fn commit_at(store: &Store, at: Position) -> Option<Commit> {
     let event = store.frame(at).ok()?.event;
     if let Event::Commit(commit) = event { Some(commit) } else { None }
 }

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use spanvault_import::{Container, Importer, Piece, Record};
 use spanvault_types::{
-    ContentHash, Event, EvidentialClass, Position, SourceExtended, SourceOpened, SpanSuperseded, key,
+    ContentHash, Event, EvidentialClass, Position, SourceExtended, SourceOpened, SpanSuperseded,
 };
 
 use crate::classes::ClassStreams;
@@ -97,19 +97,34 @@ impl Vault {
 
 /// A piece with all that is read of it while its bytes are at hand.
 struct CutPiece {
-    piece: Piece,
     hash: ContentHash,
-    /// Of a record.
-    mark: Option<Mark>,
+    cut: Cut,
+}
+
+enum Cut {
+    Gap(Vec<u8>),
+    Record(Box<Record>, Mark),
 }
 
 impl CutPiece {
     fn of(importer: &dyn Importer, piece: Piece) -> Self {
-        let mark = match &piece {
-            Piece::Span(record) => Some(Mark::of(importer, record)),
-            Piece::Gap(_) => None,
+        let hash = ContentHash::of(piece.bytes());
+        let cut = match piece {
+            Piece::Gap(bytes) => Cut::Gap(bytes),
+            Piece::Span(record) => {
+                let mark = Mark::of(importer, &record);
+                Cut::Record(Box::new(record), mark)
+            }
         };
-        Self { hash: ContentHash::of(piece.bytes()), mark, piece }
+        Self { hash, cut }
+    }
+
+    fn len(&self) -> u64 {
+        let bytes = match &self.cut {
+            Cut::Gap(bytes) => bytes,
+            Cut::Record(record, _mark) => &record.bytes,
+        };
+        bytes.len() as u64
     }
 }
 
@@ -120,7 +135,7 @@ enum Pending {
     /// A gap.
     Gap { bytes: Vec<u8>, hash: ContentHash },
     /// A record.
-    Record { record: Box<Record>, hash: ContentHash, mark: Option<Mark>, replaces: Option<Position> },
+    Record { record: Box<Record>, hash: ContentHash, mark: Mark, replaces: Option<Position> },
 }
 
 /// A file that is in the log.
@@ -195,36 +210,34 @@ impl<'v> Run<'v> {
         })
     }
 
-    fn take(&mut self, cut: CutPiece) -> Result<()> {
-        let CutPiece { piece, hash, mark } = cut;
-        let len = piece.bytes().len();
+    fn take(&mut self, piece: CutPiece) -> Result<()> {
+        let len = piece.len();
+        let CutPiece { hash, cut } = piece;
         let start = self.offset;
         // The records of a container are no part of its bytes.
-        if self.container.is_none() || matches!(piece, Piece::Gap(_)) {
-            self.offset += len as u64;
-            self.report.bytes += len as u64;
+        if self.container.is_none() || matches!(cut, Cut::Gap(_)) {
+            self.offset += len;
+            self.report.bytes += len;
         }
-        let index = match &piece {
-            Piece::Gap(_) => None,
-            Piece::Span(record) => Some(record.index),
-        };
-        if let Piece::Span(record) = &piece {
-            if let Some(name) = mark.as_ref().and_then(|mark| mark.side_file.clone()) {
-                self.side_files.push((record.index, name));
+        let index = match &cut {
+            Cut::Gap(_) => None,
+            Cut::Record(record, mark) => {
+                if let Some(name) = &mark.side_file {
+                    self.side_files.push((record.index, name.clone()));
+                }
+                self.report.note(record, start);
+                Some(record.index)
             }
-            self.report.note(record, start);
-        }
+        };
         match self.known.next_if(&hash, index)? {
             Some(position) => {
                 self.pending.push(Pending::Known { position, index });
-                if let Piece::Span(record) = &piece {
+                if let Cut::Record(record, mark) = cut {
                     self.report.spans_known += 1;
                     self.taken.insert(position);
                     self.classes.pass(&record.session, &record.content);
-                    if let Some(mark) = mark {
-                        self.is_newest(mark.event, position);
-                        self.compactions.pass(&self.session_name(record), mark, position);
-                    }
+                    self.is_newest(mark.event, position);
+                    self.compactions.pass(&self.session_name(&record), mark, position);
                 }
                 if let Some(piece) = self.known.finished_piece() {
                     self.base = (piece.at, piece.to_byte);
@@ -232,7 +245,7 @@ impl<'v> Run<'v> {
                     self.pending_bytes = 0;
                 }
             }
-            None => self.take_new(piece, hash, mark)?,
+            None => self.take_new(cut, hash)?,
         }
         if self.pending_bytes >= BATCH_BYTES || self.pending.len() >= BATCH_PIECES {
             self.flush(false)?;
@@ -240,19 +253,19 @@ impl<'v> Run<'v> {
         Ok(())
     }
 
-    fn take_new(&mut self, piece: Piece, hash: ContentHash, mark: Option<Mark>) -> Result<()> {
+    fn take_new(&mut self, cut: Cut, hash: ContentHash) -> Result<()> {
         let torn = self.known.diverge()?;
         self.changed = true;
-        match piece {
-            Piece::Gap(bytes) => {
+        match cut {
+            Cut::Gap(bytes) => {
                 self.pending_bytes += bytes.len();
                 self.pending.push(Pending::Gap { bytes, hash });
             }
-            Piece::Span(record) => {
+            Cut::Record(record, mark) => {
                 self.pending_bytes += record.bytes.len();
                 let replaces =
                     torn.filter(|torn| torn.is_completed_by(self.vault, &record)).map(|torn| torn.span);
-                self.pending.push(Pending::Record { record: Box::new(record), hash, mark, replaces });
+                self.pending.push(Pending::Record { record, hash, mark, replaces });
             }
         }
         Ok(())
@@ -276,11 +289,7 @@ impl<'v> Run<'v> {
                 Pending::Gap { bytes, hash } => runs.push(recorder.gap(bytes, hash)?, None),
                 Pending::Record { record, hash, mark, replaces } => {
                     let index = record.index;
-                    let session = self.session_name(&record);
-                    let at = self.record(&mut recorder, &session, *record, hash, class, source)?;
-                    if let Some(mark) = mark {
-                        self.compactions.pass(&session, mark, at);
-                    }
+                    let at = self.record(&mut recorder, *record, mark, hash, class, source)?;
                     if let Some(span) = replaces {
                         recorder.push(Event::SpanSuperseded(SpanSuperseded { span, by: at }), None);
                     }
@@ -315,17 +324,18 @@ impl<'v> Run<'v> {
     fn record(
         &mut self,
         recorder: &mut Recorder<'_>,
-        name: &str,
         record: Record,
+        mark: Mark,
         hash: ContentHash,
         class: EvidentialClass,
         source: Position,
     ) -> Result<Position> {
-        let session = recorder.session(name, self.importer.format())?;
-        if !self.report.sessions.iter().any(|known| known == name) {
-            self.report.sessions.push(name.to_owned());
+        let name = self.session_name(&record);
+        let session = recorder.session(&name, self.importer.format())?;
+        if !self.report.sessions.contains(&name) {
+            self.report.sessions.push(name.clone());
         }
-        let event = record.content.event_key.as_deref().map(key::event_key_of);
+        let event = mark.event;
         let known = match &event {
             Some(event) => recorder.identity(session, event, &hash, &|at| self.taken.contains(at))?,
             None => recorder.anonymous(session, &hash, record.index)?.map_or(Identity::New, Identity::Same),
@@ -335,6 +345,7 @@ impl<'v> Run<'v> {
                 self.report.spans_known += 1;
                 self.taken.insert(at);
                 self.is_newest(event, at);
+                self.compactions.pass(&name, mark, at);
                 return Ok(at);
             }
             Identity::OtherBytes(at) if self.importer.writes_again() && self.taken.contains(at) => {}
@@ -357,6 +368,7 @@ impl<'v> Run<'v> {
         if let Some(span) = self.is_newest(event, at) {
             recorder.push(Event::SpanSuperseded(SpanSuperseded { span, by: at }), None);
         }
+        self.compactions.pass(&name, mark, at);
         Ok(at)
     }
 

@@ -14,9 +14,10 @@ use spanvault_env::Disk;
 use spanvault_evidence::Registry;
 use spanvault_index::postings::{Runs, RunsLog, STRETCH_FRAMES_MAX};
 use spanvault_store::Store;
-use spanvault_types::{Event, Position};
+use spanvault_types::Position;
 
 use crate::error::{Error, Result};
+use crate::index::commit_at;
 use crate::threads::threads;
 use crate::vault::Vault;
 
@@ -52,7 +53,10 @@ impl Poster {
 
     /// The runs that count. Once `stop` is said, no further one is looked at.
     fn open(&self, stop: &AtomicBool) -> Runs {
-        let chain_at = |at| if stop.load(Ordering::Relaxed) { None } else { chain_at(&self.store, at) };
+        let chain_at = |at| {
+            let commit = if stop.load(Ordering::Relaxed) { None } else { commit_at(&self.store, at) };
+            commit.map(|commit| commit.chain)
+        };
         Runs::open(&*self.disk, &self.dir, &RunsLog { reader: self.reader(), chain_at })
     }
 
@@ -127,11 +131,6 @@ fn open(vault: &Vault) -> Runs {
 
 /// Changes whenever `ask/terms.rs` or `build.rs` post otherwise.
 const TERMS: &str = "terms 1";
-
-fn chain_at(store: &Store, at: Position) -> Option<[u8; 32]> {
-    let event = store.frame(at).ok()?.event;
-    if let Event::Commit(commit) = event { Some(commit.chain) } else { None }
-}
 
 #[cfg(test)]
 mod tests;

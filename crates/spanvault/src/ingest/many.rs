@@ -284,7 +284,7 @@ impl Recording<'_, '_> {
                 Ok(Parcel::Pieces { pieces, is_heavy }) => {
                     let Some(run) = &mut run else { continue };
                     for piece in pieces {
-                        taken += piece.piece.bytes().len() as u64;
+                        taken += piece.len();
                         run.take(piece)?;
                     }
                     if is_heavy {

@@ -6,11 +6,10 @@ use std::thread;
 use spanvault_evidence::effect_of;
 use spanvault_index::postings::{RunDraft, STRETCH_FRAMES_MAX};
 use spanvault_store::Store;
-use spanvault_types::{Event, PartBody, Position, SpanContent, SpanKind, SpanRecorded};
+use spanvault_types::{ContentHash, Event, PartBody, Position, SpanContent, SpanKind, SpanRecorded};
 
 use super::Poster;
 use crate::ask::terms;
-use crate::catalog::hash_at;
 use crate::error::Result;
 use crate::view::{Formats, content_of};
 
@@ -103,9 +102,7 @@ fn post_span(poster: &Poster, formats: &Formats, at: Position, span: &SpanRecord
     if span.kind == SpanKind::Meta {
         return;
     }
-    let (Ok(Some(content)), Ok(Some(hash))) =
-        (content(&poster.store, formats, span), hash_at(&poster.store, span.original))
-    else {
+    let Ok(Some((content, hash))) = content(&poster.store, formats, span) else {
         draft.unread(at);
         return;
     };
@@ -129,11 +126,16 @@ fn post_span(poster: &Poster, formats: &Formats, at: Position, span: &SpanRecord
     }
 }
 
-/// What a span says, where that can be seen.
-fn content(store: &Store, formats: &Formats, span: &SpanRecorded) -> Result<Option<SpanContent>> {
+/// What a span says, with the hash of its original, where that can be seen.
+fn content(
+    store: &Store,
+    formats: &Formats,
+    span: &SpanRecorded,
+) -> Result<Option<(SpanContent, ContentHash)>> {
     if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
         return Ok(None);
     }
-    let content = content_of(store, span, &store.original(span.original)?.bytes, formats)?;
-    Ok(Some(content).filter(|content| content.kind != SpanKind::Quarantined))
+    let original = store.original(span.original)?;
+    let content = content_of(store, span, &original.bytes, formats)?;
+    Ok((content.kind != SpanKind::Quarantined).then_some((content, original.hash)))
 }
