@@ -269,7 +269,7 @@ impl Originals for VaultOriginals<'_> {
                 }
                 Ok(Sight::Seen(content))
             }
-            Err(error) if is_about_the_original(&error) => Ok(self.unseen(span.original, &error)),
+            Err(error) if error.is_about_an_original() => Ok(self.unseen(span.original, &error)),
             Err(error) => Err(error),
         }
     }
@@ -277,7 +277,7 @@ impl Originals for VaultOriginals<'_> {
     fn bytes(&self, span: &AskSpan) -> Result<Option<Vec<u8>>> {
         match self.vault.bytes_at(span.original) {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if is_about_the_original(&error) => Ok(None),
+            Err(error) if error.is_about_an_original() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -291,14 +291,10 @@ impl VaultOriginals<'_> {
         }
         match self.vault.bytes_at(span.original) {
             Ok(_bytes) => Ok(Sight::Unseen { reason, tombstone: None }),
-            Err(error) if is_about_the_original(&error) => Ok(self.unseen(span.original, &error)),
+            Err(error) if error.is_about_an_original() => Ok(self.unseen(span.original, &error)),
             Err(error) => Err(error),
         }
     }
-}
-
-fn is_about_the_original(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Insufficient | ErrorKind::Corrupt)
 }
 
 /// Names of sessions and sources, looked up once.

@@ -106,6 +106,11 @@ impl Error {
         self.0.kind
     }
 
+    /// Whether it says that an original is gone or damaged, and nothing worse.
+    pub(crate) const fn is_about_an_original(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Insufficient | ErrorKind::Corrupt)
+    }
+
     /// The way out, where there is one: usually the next command or call.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()

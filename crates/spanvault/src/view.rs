@@ -9,7 +9,7 @@ use spanvault_types::key::{self, Table};
 use spanvault_types::{Checkpointed, Position, Role, SpanContent, SpanKind, SpanRecorded, Summarised};
 
 use crate::catalog::source_at;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::ingest::record_format;
 use crate::vault::Vault;
 
@@ -126,9 +126,7 @@ impl Vault {
                 let content = self.content_of(span, &bytes, formats)?;
                 Ok(Sight::Seen(Arc::new(content), bytes.into()))
             }
-            Err(error) if matches!(error.kind(), ErrorKind::Insufficient | ErrorKind::Corrupt) => {
-                Ok(Sight::Unseen(error))
-            }
+            Err(error) if error.is_about_an_original() => Ok(Sight::Unseen(error)),
             Err(error) => Err(error),
         }
     }

@@ -4,6 +4,7 @@
 //! vault, and nothing is leased. What a summary replaced follows from the order of the file alone.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use spanvault_evidence::{Atom, Manifest, atoms};
 use spanvault_import::{Importer, Kept, Record};
@@ -16,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{SpanId, SummaryId};
 use crate::recorder::Recorder;
 use crate::vault::Vault;
-use crate::view::Formats;
+use crate::view::{Formats, Sight};
 
 /// The most spans, and the most bytes of originals, that one imported summary speaks of; what a compaction replaced
 /// beyond that stands in further ones of the same text.
@@ -53,7 +54,7 @@ pub(super) struct Mark {
 
 impl Mark {
     pub(super) fn of(importer: &dyn Importer, record: &Record) -> Self {
-        let is_summary = record.content.parts.iter().any(|part| matches!(part.body, PartBody::Summary(_)));
+        let is_summary = holds_summary(&record.content);
         Self {
             index: record.index,
             event: record.content.event_key.as_deref().map(key::event_key_of),
@@ -139,8 +140,14 @@ impl Compactions {
             }
         }
         found.sort_by_key(|found| found.summary);
-        let mut import =
-            Import { vault, ready: Vec::new(), ready_bytes: 0, done: Vec::new(), commit: Position::ZERO };
+        let mut import = Import {
+            vault,
+            formats: Formats::default(),
+            ready: Vec::new(),
+            ready_bytes: 0,
+            done: Vec::new(),
+            commit: Position::ZERO,
+        };
         for found in &found {
             import.take(found)?;
         }
@@ -201,8 +208,12 @@ fn first_of(standing: &[Spans], wanted: &[Position]) -> Option<(usize, u64)> {
     })
 }
 
+/// What a span says, and its bytes.
+type Readable = (Arc<SpanContent>, Arc<[u8]>);
+
 struct Import<'v> {
     vault: &'v Vault,
+    formats: Formats,
     ready: Vec<Ready>,
     ready_bytes: usize,
     done: Vec<ImportedSummary>,
@@ -217,12 +228,23 @@ struct Ready {
 }
 
 impl Import<'_> {
+    /// What a span says, with its bytes; `None` where that was never read or cannot be had.
+    fn readable(&self, span: &SpanRecorded) -> Result<Option<Readable>> {
+        if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
+            return Ok(None);
+        }
+        Ok(match self.vault.sight(span, &self.formats)? {
+            Sight::Seen(content, bytes) => Some((content, bytes)),
+            Sight::Meta | Sight::Unseen(_) => None,
+        })
+    }
+
     fn take(&mut self, found: &Found) -> Result<()> {
         if !self.vault.positions(&key::key(Table::ImportedFrom, &[found.summary]))?.is_empty() {
             return Ok(());
         }
         let span = self.vault.span_at(found.summary)?;
-        let text = match self.vault.readable(&span)? {
+        let text = match self.readable(&span)? {
             Some((content, _bytes)) => summary_text(&content),
             // It is there, and what it says cannot be seen.
             None => String::new(),
@@ -259,8 +281,8 @@ impl Import<'_> {
             bytes += span.bytes;
             originals.push(span.original);
             spans.push(*at);
-            if let Some((content, bytes)) = self.vault.readable(&span)? {
-                if content.parts.iter().any(|part| matches!(part.body, PartBody::Summary(_))) {
+            if let Some((content, bytes)) = self.readable(&span)? {
+                if holds_summary(&content) {
                     texts.push(*at);
                 }
                 sources.push((span.original, atoms(&content, &bytes)));
@@ -316,6 +338,11 @@ impl Import<'_> {
     }
 }
 
+/// Whether a record is the summary of a compaction.
+fn holds_summary(content: &SpanContent) -> bool {
+    content.parts.iter().any(|part| matches!(part.body, PartBody::Summary(_)))
+}
+
 /// What a span says as the summary of a compaction.
 pub(crate) fn summary_text(content: &SpanContent) -> String {
     let texts = content.parts.iter().filter_map(|part| match &part.body {
@@ -326,18 +353,6 @@ pub(crate) fn summary_text(content: &SpanContent) -> String {
 }
 
 impl Vault {
-    /// What a span says, with its bytes; `None` where that was never read or cannot be had.
-    fn readable(&self, span: &SpanRecorded) -> Result<Option<(SpanContent, Vec<u8>)>> {
-        if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge | SpanKind::Meta) {
-            return Ok(None);
-        }
-        match self.bytes_at(span.original) {
-            Ok(bytes) => Ok(Some((self.content_of(span, &bytes, &Formats::default())?, bytes))),
-            Err(error) if matches!(error.kind(), ErrorKind::Insufficient | ErrorKind::Corrupt) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
     /// A citation of the original at `at`.
     pub(crate) fn citation_of(&self, at: Position) -> Result<OriginalRef> {
         let commitment = self.frame(at)?.commitment.ok_or_else(|| {
