@@ -21,6 +21,7 @@ pub(crate) struct AgentDojo;
 impl ObjectFormat for AgentDojo {
     const NAME: &'static str = "agentdojo";
     const LAYOUT: Layout = Layout::Document(MESSAGES);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let marks = ["suite_name", "pipeline_name", "user_task_id"];

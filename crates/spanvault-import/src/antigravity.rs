@@ -21,6 +21,7 @@ pub(crate) struct Antigravity;
 impl ObjectFormat for Antigravity {
     const NAME: &'static str = "agent_antigravity";
     const LAYOUT: Layout = Layout::Lines;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         surest(head, |line: &Value| {

@@ -31,6 +31,7 @@ impl ObjectFormat for Atif {
         ],
         LineNames::Place,
     );
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let text = String::from_utf8_lossy(head);

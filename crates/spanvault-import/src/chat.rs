@@ -25,6 +25,7 @@ pub(crate) struct ChatJson;
 impl ObjectFormat for ChatJson {
     const NAME: &'static str = CHAT_JSON;
     const LAYOUT: Layout = Layout::Document(MESSAGES);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let talks =

@@ -28,6 +28,7 @@ pub(crate) struct ClaudeWebJson;
 impl ObjectFormat for ClaudeCode {
     const NAME: &'static str = "claude_code";
     const LAYOUT: Layout = Layout::Lines;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         detect::session_file(head)
@@ -41,6 +42,7 @@ impl ObjectFormat for ClaudeCode {
 impl ObjectFormat for ClaudeWebJson {
     const NAME: &'static str = "claude_web_json";
     const LAYOUT: Layout = Layout::Document(&[&[Step::Member("loglines"), Step::Each]]);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         detect::web_export(head)

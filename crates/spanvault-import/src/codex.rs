@@ -33,6 +33,7 @@ impl ObjectFormat for Codex {
     const LAYOUT: Layout = Layout::Lines;
     // A fork begins with its own data, and goes on with a copy of what it was forked from.
     const NAMED: Named = Named::First;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         surest(head, of_line)

@@ -25,6 +25,7 @@ const AREAS: [&str; 8] =
 impl ObjectFormat for Copilot {
     const NAME: &'static str = "agent_copilot";
     const LAYOUT: Layout = Layout::Lines;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         surest(head, |line: &Value| {

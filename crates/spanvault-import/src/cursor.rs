@@ -20,6 +20,7 @@ pub(crate) struct Cursor;
 impl ObjectFormat for Cursor {
     const NAME: &'static str = "agent_cursor";
     const LAYOUT: Layout = Layout::Lines;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         surest(head, |line: &Value| {

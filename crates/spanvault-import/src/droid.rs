@@ -21,6 +21,7 @@ pub(crate) struct Droid;
 impl ObjectFormat for Droid {
     const NAME: &'static str = "agent_droid";
     const LAYOUT: Layout = Layout::Lines;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         surest(head, of_line)

@@ -33,6 +33,7 @@ impl ObjectFormat for GeminiCli {
     const LAYOUT: Layout =
         Layout::Document(&[&[Step::Member("messages"), Step::Each], &[Step::Member("history"), Step::Each]]);
     const SESSION_MEMBER: Option<&'static str> = Some("sessionId");
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let Some(document) = sketch_document(head) else { return Confidence::No };
@@ -58,6 +59,7 @@ impl ObjectFormat for GeminiJsonl {
     const LAYOUT: Layout = Layout::Lines;
     // A message comes again when its tokens are counted, and as its calls end.
     const WRITES_AGAIN: bool = true;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         surest(head, |line| {

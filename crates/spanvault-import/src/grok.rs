@@ -20,6 +20,7 @@ pub(crate) struct Grok;
 impl ObjectFormat for Grok {
     const NAME: &'static str = "agent_grok";
     const LAYOUT: Layout = Layout::LinesOrWhole;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         if sketch_document(head).is_some_and(|document| is_summary(&document)) {

@@ -22,6 +22,7 @@ impl ObjectFormat for Hermes {
     const NAME: &'static str = "agent_hermes";
     const LAYOUT: Layout = Layout::Document(MESSAGES);
     const SESSION_MEMBER: Option<&'static str> = Some("session_id");
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let is_session = |document: &Value| {

@@ -62,6 +62,13 @@ pub trait Importer: Sync {
         false
     }
 
+    /// Whether every word of what [`Importer::parse`] says stands in the bytes: whether it does nothing with the texts of an
+    /// original but decode JSON, cut out pieces, join them with something between, and add words of its own that are
+    /// listed in `words.rs`.
+    fn keeps_words(&self) -> bool {
+        false
+    }
+
     /// The path of the transcript that a source of this path is part of: its own, unless the format keeps every record
     /// in a file of its own, and so a transcript in a folder.
     fn transcript_of<'a>(&self, source: &'a str) -> &'a str {

@@ -35,6 +35,7 @@ impl ObjectFormat for Inspect {
         &[Step::Member("events"), Step::Each],
         &[Step::Each],
     ]);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let Some(document) = sketch_document(head) else { return Confidence::No };

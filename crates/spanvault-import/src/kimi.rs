@@ -22,6 +22,7 @@ pub(crate) struct Kimi;
 impl ObjectFormat for Kimi {
     const NAME: &'static str = "agent_kimi";
     const LAYOUT: Layout = Layout::LinesOrWhole;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         if sketch_document(head)

@@ -58,6 +58,7 @@ mod text_format;
 mod time;
 mod vcr;
 mod who_when;
+mod words;
 
 use spanvault_types::SpanContent;
 
@@ -66,6 +67,7 @@ pub use container::{Container, Member};
 pub use error::{ImportError, Unparsed};
 pub use importer::{Confidence, Importer, Limits, Piece, Quarantine, Record};
 pub use side_file::{is_stub, side_file};
+pub use words::{keeps_words, may_be_added, writes_plainly};
 
 /// A digest of the sources of this crate: another state of them may read the same bytes otherwise.
 pub const SOURCE_DIGEST: &str = env!("SPANVAULT_SOURCE_DIGEST");

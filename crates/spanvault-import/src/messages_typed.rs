@@ -24,6 +24,7 @@ impl ObjectFormat for MessagesTyped {
     const NAME: &'static str = "messages_typed_jsonl";
     const LAYOUT: Layout =
         Layout::DocumentLines(&[&[Step::Member("messages"), Step::Each]], LineNames::LineAndPlace);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let text = String::from_utf8_lossy(head);

@@ -20,6 +20,7 @@ pub(crate) struct MiniSwe;
 impl ObjectFormat for MiniSwe {
     const NAME: &'static str = "mini_swe";
     const LAYOUT: Layout = Layout::Document(MESSAGES);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         match sketch_document(head) {

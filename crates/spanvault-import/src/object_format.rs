@@ -25,6 +25,8 @@ pub(crate) trait ObjectFormat: Sync {
     const ONE_PATH: bool = false;
     /// Whether an element that is a list of objects is a record too.
     const LISTS: bool = false;
+    /// Whether it changes no word of what it reads; see [`Importer::keeps_words`].
+    const KEEPS_WORDS: bool = false;
     /// Whether a record may come again with more in it; see [`Importer::writes_again`].
     const WRITES_AGAIN: bool = false;
 
@@ -122,6 +124,10 @@ impl<T: ObjectFormat> Importer for T {
 
     fn kept_by_compaction(&self, original: &[u8]) -> Kept {
         utf8(original).and_then(|text| Ok(Raw::whole(text)?)).map_or(Kept::Nothing, T::kept_by_compaction)
+    }
+
+    fn keeps_words(&self) -> bool {
+        T::KEEPS_WORDS
     }
 
     fn writes_again(&self) -> bool {

@@ -23,6 +23,7 @@ pub(crate) struct OpenCode;
 impl ObjectFormat for OpenCode {
     const NAME: &'static str = "agent_opencode";
     const LAYOUT: Layout = Layout::Whole;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let Some(document) = sketch_document(head) else { return Confidence::No };

@@ -28,6 +28,7 @@ pub(crate) struct OpenHandsOutput;
 impl ObjectFormat for OpenHandsEvent {
     const NAME: &'static str = "openhands_event";
     const LAYOUT: Layout = Layout::Whole;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         match sketch_document(head) {
@@ -62,6 +63,7 @@ impl ObjectFormat for OpenHandsEvent {
 impl ObjectFormat for OpenHandsTrajectory {
     const NAME: &'static str = "openhands_traj";
     const LAYOUT: Layout = Layout::Document(&[&[Step::Each]]);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         match sketch_document(head) {
@@ -85,6 +87,7 @@ impl ObjectFormat for OpenHandsOutput {
         Layout::DocumentLines(&[&[Step::Member("history"), Step::Each]], LineNames::LineAndPlace);
     // Some versions pair an action with its observation.
     const LISTS: bool = true;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let of_line = |line: &Value| {

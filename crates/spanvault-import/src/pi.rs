@@ -26,6 +26,7 @@ impl ObjectFormat for Pi {
     const NAME: &'static str = "pi";
     const LAYOUT: Layout = Layout::Lines;
     const NAMED: Named = Named::First;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let lines = first_lines(head);
@@ -45,6 +46,7 @@ impl ObjectFormat for OpenClaw {
     const NAME: &'static str = "agent_openclaw";
     const LAYOUT: Layout = Layout::Lines;
     const NAMED: Named = Named::First;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let lines = first_lines(head);

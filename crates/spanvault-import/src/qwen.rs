@@ -21,6 +21,7 @@ pub(crate) struct Qwen;
 impl ObjectFormat for Qwen {
     const NAME: &'static str = "agent_qwen";
     const LAYOUT: Layout = Layout::Lines;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         surest(head, |line: &Value| {

@@ -28,6 +28,7 @@ impl ObjectFormat for ShareGpt {
         ],
         LineNames::Place,
     );
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let text = String::from_utf8_lossy(head);

@@ -25,6 +25,7 @@ impl ObjectFormat for SweAgent {
         &[Step::Member("trajectory"), Step::Each],
         &[Step::Member("history"), Step::Each],
     ]);
+    const KEEPS_WORDS: bool = true;
 
     const ONE_PATH: bool = true;
 

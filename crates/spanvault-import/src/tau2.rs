@@ -28,6 +28,7 @@ impl ObjectFormat for Tau2 {
         &[Step::Member("simulations"), Step::Each, Step::Member("messages"), Step::Each],
         &[Step::Member("messages"), Step::Each],
     ]);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let Some(document) = sketch_document(head) else { return Confidence::No };
@@ -51,6 +52,7 @@ impl ObjectFormat for Tau2 {
 impl ObjectFormat for Tau2Voice {
     const NAME: &'static str = "tau2_voice";
     const LAYOUT: Layout = Layout::Document(&[&[Step::Member("ticks"), Step::Each]]);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         match sketch_document(head) {

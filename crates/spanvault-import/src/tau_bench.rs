@@ -21,6 +21,7 @@ pub(crate) struct TauBench;
 impl ObjectFormat for TauBench {
     const NAME: &'static str = "tau_bench";
     const LAYOUT: Layout = Layout::Document(&[&[Step::Each, Step::Member("traj"), Step::Each]]);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let Some(Value::Array(runs)) = sketch_document(head) else { return Confidence::No };

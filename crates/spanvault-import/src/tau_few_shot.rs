@@ -19,6 +19,7 @@ const TEXT: &str = "messages_display";
 impl ObjectFormat for TauFewShot {
     const NAME: &'static str = "tau_few_shot";
     const LAYOUT: Layout = Layout::Lines;
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let text = String::from_utf8_lossy(head);

@@ -27,6 +27,7 @@ const TASK: &str = "You are given: (1) a task";
 impl ObjectFormat for WhoWhen {
     const NAME: &'static str = "who_when";
     const LAYOUT: Layout = Layout::Document(&[&[Step::Member("history"), Step::Each]]);
+    const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &[u8]) -> Confidence {
         let Some(log) = sketch_document(head) else { return Confidence::No };

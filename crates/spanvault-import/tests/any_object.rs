@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use spanvault_import::{Importer, Limits, Piece, Record, importers};
+use spanvault_import::{Importer, Limits, Piece, Record, importers, may_be_added, writes_plainly};
 use spanvault_types::{ByteRange, Encoding, PartBody, SpanKind};
 
 const NAMES: [&str; 48] = [
@@ -273,8 +273,50 @@ fn value_at(record: &Record, range: ByteRange) -> Option<Value> {
     serde_json::from_slice(bytes_at(record, range)?).ok()
 }
 
+/// Every string, number and truth value of an argument, and the names in it.
+fn said_in(value: &Value, said: &mut Vec<String>) {
+    match value {
+        Value::Null => {}
+        Value::Bool(truth) => said.push(truth.to_string()),
+        Value::Number(number) => said.push(number.as_str().to_owned()),
+        Value::String(text) => said.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| said_in(item, said)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                said.push(name.clone());
+                said_in(value, said);
+            }
+        }
+    }
+}
+
+/// Where an importer promises it, the words of what a record says stand in its bytes.
+fn check_words(importer: &dyn Importer, record: &Record) {
+    if !importer.keeps_words() || !writes_plainly(&record.bytes) {
+        return;
+    }
+    let mut said = Vec::new();
+    for part in &record.content.parts {
+        match &part.body {
+            PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => {
+                said.push(text.clone());
+            }
+            PartBody::Result(outcome) => said.push(outcome.text.clone()),
+            PartBody::Call(call) => {
+                said.push(call.tool.clone());
+                said_in(&call.args, &mut said);
+            }
+        }
+    }
+    for word in said.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric())) {
+        let stands_there = memchr::memmem::find(&record.bytes, word.as_bytes()).is_some();
+        assert!(stands_there || may_be_added(word.as_bytes()), "{}: {word:?}", importer.format());
+    }
+}
+
 /// What must hold for every record.
 fn check(importer: &dyn Importer, record: &Record) {
+    check_words(importer, record);
     if record.quarantine.is_some() {
         assert_eq!(record.content.kind, SpanKind::Quarantined);
         return;
@@ -332,7 +374,46 @@ fn check_files(value: &Value) {
     }
 }
 
+/// A value as JSON in which some characters of strings are escaped that need not be.
+fn escaped(value: &Value, escape: impl Fn(char) -> bool) -> String {
+    let mut text = String::new();
+    // How many of the next characters belong to an escape.
+    let (mut in_string, mut of_escape) = (false, 0_u32);
+    let written = value.to_string();
+    for (at, c) in written.char_indices() {
+        let (is_of_escape, begins_escape) = (of_escape > 0, of_escape == 0 && c == '\\');
+        in_string ^= c == '"' && !is_of_escape;
+        if in_string && c != '"' && !is_of_escape && !begins_escape && escape(c) {
+            let mut units = [0; 2];
+            text.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(c);
+        }
+        let length = if written[at..].starts_with("\\u") { 5 } else { 1 };
+        of_escape = if begins_escape { length } else { of_escape.saturating_sub(1) };
+    }
+    text
+}
+
 proptest! {
+    #[test]
+    fn words_stand_in_the_bytes_unless_escapes_hide_them(
+        value in prop_oneof![any_value(&NAMES, &WORDS), any_value(&AGENT_NAMES, &AGENT_WORDS)],
+        every in 1_u32..9, letters: bool,
+    ) {
+        let escape = |c: char| u32::from(c) % every == 0 && (letters || !c.is_ascii_alphanumeric());
+        let text = escaped(&value, escape);
+        prop_assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(value.clone()));
+        prop_assert!(letters || writes_plainly(text.as_bytes()) || value.to_string().contains("\\u"));
+        for importer in importers() {
+            if let Ok(content) = importer.parse(text.as_bytes()) {
+                let bytes = text.clone().into_bytes();
+                let (session, record) = (String::new(), String::new());
+                check_words(*importer, &Record { bytes, session, record, index: 0, content, quarantine: None });
+            }
+        }
+    }
+
     #[test]
     fn i75_any_object_is_read_or_put_aside_and_every_part_stands_where_it_says(value in any_value(&NAMES, &WORDS)) {
         check_files(&value);

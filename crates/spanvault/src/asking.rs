@@ -8,14 +8,14 @@ use spanvault_store::Whereabouts;
 use spanvault_types::{ContentHash, Event, Position, SpanKind, SpanRecorded};
 
 use crate::ask::{
-    self, Answer, AskError, AskSpan, Narrowed, Need, Originals, Query, QueryError, Sight, Transcript,
+    self, Answer, AskError, AskSpan, Narrowed, Need, Originals, Query, QueryError, Sieve, Sight, Transcript,
     Transcripts, UnseenReason, Within,
 };
 use crate::catalog::is_other;
 use crate::error::{Error, ErrorKind, Result};
 use crate::threads::map_in_order;
 use crate::vault::Vault;
-use crate::view::{Formats, unread};
+use crate::view::{Format, Formats, unread};
 
 impl Vault {
     /// Answers a question from the originals, with evidence and coverage.
@@ -101,11 +101,11 @@ impl Vault {
 /// indexes that they have in it. Otherwise they are sessions, with every span that was ever recorded in them.
 pub(crate) struct VaultOriginals<'v> {
     pub(crate) vault: &'v Vault,
-    formats: Formats,
+    pub(crate) formats: Formats,
 }
 
 impl<'v> VaultOriginals<'v> {
-    fn new(vault: &'v Vault) -> Self {
+    pub(crate) fn new(vault: &'v Vault) -> Self {
         Self { vault, formats: Formats::default() }
     }
 
@@ -178,6 +178,7 @@ impl<'v> VaultOriginals<'v> {
             session: names.session(self.vault, span.session)?,
             session_at: span.session,
             source,
+            source_at: span.source,
             record: span.record.as_str().into(),
             index,
             role: span.role,
@@ -249,29 +250,18 @@ impl Originals for VaultOriginals<'_> {
         crate::postings::narrowed(self, session, needs, opaque_max)
     }
 
+    fn sifted(&self, sieve: &Sieve) -> Result<Option<Narrowed<'_, Error>>> {
+        crate::postings::sifted(self, sieve)
+    }
+
     fn read(&self, span: &AskSpan) -> Result<Sight> {
-        match span.kind {
-            SpanKind::Meta => return Ok(Sight::Seen(unread(span.role, span.kind, span.timestamp_ms))),
-            SpanKind::Quarantined => return self.unparsed(span, UnseenReason::Quarantined),
-            SpanKind::TooLarge => return self.unparsed(span, UnseenReason::TooLarge),
-            SpanKind::Thinking
-            | SpanKind::Message
-            | SpanKind::CompactSummary
-            | SpanKind::ToolResult
-            | SpanKind::ToolCall => {}
-        }
-        match self.vault.bytes_at(span.original) {
-            Ok(bytes) => {
-                let recorded = self.vault.span_at(span.span)?;
-                let content = self.vault.content_of(&recorded, &bytes, &self.formats)?;
-                if content.kind == SpanKind::Quarantined {
-                    return Ok(Sight::Unseen { reason: UnseenReason::Quarantined, tombstone: None });
-                }
-                Ok(Sight::Seen(content))
-            }
-            Err(error) if error.is_about_an_original() => Ok(self.unseen(span.original, &error)),
-            Err(error) => Err(error),
-        }
+        let sight = self.look(span, |_format, _bytes| false)?;
+        // Nothing was ruled out, so there is one.
+        Ok(sight.unwrap_or_else(|| Sight::Seen(unread(span.role, span.kind, span.timestamp_ms))))
+    }
+
+    fn sift(&self, span: &AskSpan, sieve: &Sieve) -> Result<Option<Sight>> {
+        self.look(span, |format, bytes| format.keeps_words && sieve.rules_out(bytes))
     }
 
     fn bytes(&self, span: &AskSpan) -> Result<Option<Vec<u8>>> {
@@ -284,6 +274,42 @@ impl Originals for VaultOriginals<'_> {
 }
 
 impl VaultOriginals<'_> {
+    /// What can be seen of a span; `None` where `is_ruled_out` says so of its format and its verified bytes.
+    fn look(
+        &self,
+        span: &AskSpan,
+        is_ruled_out: impl FnOnce(&Format, &[u8]) -> bool,
+    ) -> Result<Option<Sight>> {
+        match span.kind {
+            SpanKind::Meta => {
+                return Ok(Some(Sight::Seen(unread(span.role, span.kind, span.timestamp_ms))));
+            }
+            SpanKind::Quarantined => return self.unparsed(span, UnseenReason::Quarantined).map(Some),
+            SpanKind::TooLarge => return self.unparsed(span, UnseenReason::TooLarge).map(Some),
+            SpanKind::Thinking
+            | SpanKind::Message
+            | SpanKind::CompactSummary
+            | SpanKind::ToolResult
+            | SpanKind::ToolCall => {}
+        }
+        let bytes = match self.vault.bytes_at(span.original) {
+            Ok(bytes) => bytes,
+            Err(error) if error.is_about_an_original() => {
+                return Ok(Some(self.unseen(span.original, &error)));
+            }
+            Err(error) => return Err(error),
+        };
+        let format = self.formats.of(&self.vault.store, span.source_at, span.session_at)?;
+        if is_ruled_out(&format, &bytes) {
+            return Ok(None);
+        }
+        Ok(Some(match spanvault_import::parse(&format.name, &bytes) {
+            Ok(content) if content.kind != SpanKind::Quarantined => Sight::Seen(content),
+            // What was parsed when it was recorded parses again; a program that no longer can must not guess.
+            Ok(_) | Err(_) => Sight::Unseen { reason: UnseenReason::Quarantined, tombstone: None },
+        }))
+    }
+
     /// Bytes that were never parsed; where they are gone, that is the reason that counts.
     fn unparsed(&self, span: &AskSpan, reason: UnseenReason) -> Result<Sight> {
         if self.vault.store.whereabouts(span.original).is_retrievable() {

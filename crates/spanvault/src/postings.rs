@@ -5,6 +5,7 @@
 
 mod build;
 mod narrow;
+mod sift;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::threads::threads;
 use crate::vault::Vault;
 
 pub(crate) use narrow::narrowed;
+pub(crate) use sift::sifted;
 
 /// How far postings may lag behind the log, in frames, before the next stretch is read.
 pub(crate) const LAG_MAX: u64 = STRETCH_FRAMES_MAX;

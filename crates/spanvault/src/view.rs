@@ -153,9 +153,9 @@ pub(crate) fn content_of(
     if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
         return Ok(unparsed(span.kind));
     }
-    let format = formats.of(store, span)?;
+    let Format { name, .. } = formats.of(store, span.source, span.session)?;
     // What was parsed when it was recorded parses again; a program that no longer can must not guess.
-    Ok(spanvault_import::parse(&format, bytes).unwrap_or_else(|_unparsed| unparsed(SpanKind::Quarantined)))
+    Ok(spanvault_import::parse(&name, bytes).unwrap_or_else(|_unparsed| unparsed(SpanKind::Quarantined)))
 }
 
 /// The content of a span of which nothing was read.
@@ -174,20 +174,30 @@ fn stand_ins(summaries: &[SummaryRow]) -> HashMap<Position, Position> {
 
 /// Remembers the format of each source while a session is read.
 #[derive(Default)]
-pub(crate) struct Formats(RwLock<HashMap<Position, Arc<str>>>);
+pub(crate) struct Formats(RwLock<HashMap<Position, Format>>);
+
+/// The format of the records of a source.
+#[derive(Clone)]
+pub(crate) struct Format {
+    pub(crate) name: Arc<str>,
+    /// Whether the words of what an original says stand in its bytes.
+    pub(crate) keeps_words: bool,
+}
 
 impl Formats {
-    fn of(&self, store: &Store, span: &SpanRecorded) -> Result<Arc<str>> {
+    /// The format of a source, or of the spans of a session that were recorded one by one.
+    pub(crate) fn of(&self, store: &Store, source: Position, session: Position) -> Result<Format> {
         // Spans that were recorded one by one have no source: their session names the format.
-        let owner = if span.source == Position::ZERO { span.session } else { span.source };
+        let owner = if source == Position::ZERO { session } else { source };
         if let Some(format) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&owner) {
-            return Ok(Arc::clone(format));
+            return Ok(format.clone());
         }
-        let format: Arc<str> = match span.source {
+        let name: Arc<str> = match source {
             Position::ZERO => spanvault_import::CHAT_JSON.into(),
             source => record_format(&source_at(store, source)?.format).into(),
         };
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(owner, Arc::clone(&format));
+        let format = Format { keeps_words: spanvault_import::keeps_words(&name), name };
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(owner, format.clone());
         Ok(format)
     }
 }

@@ -12,4 +12,5 @@ mod long_originals;
 mod noise;
 mod real;
 mod support;
+mod sweeps;
 mod tiers;

@@ -39,14 +39,19 @@ impl Ledger {
         }
     }
 
-    /// Counts spans in scope that are known to hold nothing.
+    /// Counts spans in scope that are known to hold nothing without a look at them.
     pub(super) fn ruled_out(&mut self, spans: &RuledOut) {
+        self.sifted_out(spans);
+        self.ruled_out += spans.spans;
+    }
+
+    /// Counts spans in scope whose originals were looked at and hold nothing.
+    pub(super) fn sifted_out(&mut self, spans: &RuledOut) {
         self.sessions.extend(&spans.sessions);
         self.spans += spans.spans;
         self.searched += spans.read;
         self.bytes += spans.read_bytes;
         self.sum.combine(&spans.sum);
-        self.ruled_out += spans.spans;
     }
 
     fn searched(&mut self, span: &AskSpan) {

@@ -10,13 +10,14 @@ use super::error::AskError;
 use super::find_calls::find_calls;
 use super::find_text::{TextSearch, holds_words};
 use super::ground::Ground;
-use super::originals::{AskSpan, Originals, Transcript, Within};
+use super::originals::{AskSpan, Originals, Transcript, Transcripts, Within};
 use super::plan::{Finder, Plan};
 use super::query::Query;
 use super::reading::{Reading, Slot};
 use super::scope::Standing;
 use super::seek::Seeker;
 use super::settle::settle;
+use super::sieve::Sieve;
 use crate::threads::{map_in_order, threads};
 
 /// The most bytes of originals that are read at once where only words are looked for.
@@ -101,7 +102,7 @@ impl Evaluation {
             return Ok(false);
         };
         for transcript in narrowed.transcripts {
-            let reading = Reading::read(transcript?.spans, 0, |_span| true, originals)?;
+            let reading = Reading::read(transcript?.spans, 0, |_span| true, None, originals)?;
             self.feed(&reading, originals)?;
             self.transcripts += 1;
         }
@@ -181,16 +182,38 @@ struct Stretch {
     ends_transcript: bool,
 }
 
-/// Hands every transcript within to those evaluations that take it: reads stretches on several threads, and feeds them in
-/// their order.
+/// Hands every transcript within to those evaluations that take it.
 fn run<O: Originals + ?Sized>(
     within: &Within,
     evaluations: &mut [&mut Evaluation],
     originals: &O,
 ) -> Result<(), O::Error> {
+    let seeks_only_words = !evaluations.iter().any(|evaluation| evaluation.plan.pairs_calls());
+    let texts = || evaluations.iter().flat_map(|evaluation| evaluation.plan.texts());
+    let sieve = if seeks_only_words { Sieve::of(texts()) } else { None };
+    if let Some(sieve) = &sieve
+        && evaluations.iter().all(|evaluation| evaluation.plan.takes_everything())
+        && let Some(sifted) = originals.sifted(sieve)?
+    {
+        run_over(sifted.transcripts, Some(sieve), evaluations, originals)?;
+        for evaluation in evaluations {
+            evaluation.ledger.sifted_out(&sifted.ruled_out);
+        }
+        return Ok(());
+    }
+    run_over(originals.transcripts(within)?, sieve.as_ref(), evaluations, originals)
+}
+
+/// Reads stretches of transcripts on several threads, and feeds them in their order.
+fn run_over<O: Originals + ?Sized>(
+    transcripts: Transcripts<'_, O::Error>,
+    sieve: Option<&Sieve>,
+    evaluations: &mut [&mut Evaluation],
+    originals: &O,
+) -> Result<(), O::Error> {
     let mut waiting = Vec::new();
     let mut bytes = 0_u64;
-    for transcript in originals.transcripts(within)? {
+    for transcript in transcripts {
         let transcript = transcript?;
         let taken = evaluations.iter().enumerate().filter(|(_n, evaluation)| evaluation.takes(&transcript));
         let takers: Arc<[usize]> = taken.map(|(n, _evaluation)| n).collect();
@@ -209,7 +232,7 @@ fn run<O: Originals + ?Sized>(
             let takers = Arc::clone(&takers);
             waiting.push(Stretch { spans: rest, before, takers, pairs_calls, ends_transcript });
             if bytes >= STRETCH_BYTES_MAX.saturating_mul(threads() as u64) {
-                feed_all(&waiting, evaluations, originals)?;
+                feed_all(&waiting, sieve, evaluations, originals)?;
                 waiting.clear();
                 bytes = 0;
             }
@@ -220,18 +243,19 @@ fn run<O: Originals + ?Sized>(
             }
         }
     }
-    feed_all(&waiting, evaluations, originals)
+    feed_all(&waiting, sieve, evaluations, originals)
 }
 
 fn feed_all<O: Originals + ?Sized>(
     stretches: &[Stretch],
+    sieve: Option<&Sieve>,
     evaluations: &mut [&mut Evaluation],
     originals: &O,
 ) -> Result<(), O::Error> {
     let readings = map_in_order(stretches, |stretch| {
         let takers = || stretch.takers.iter().filter_map(|n| evaluations.get(*n));
         let wanted = |span: &AskSpan| takers().any(|taker| taker.wants(span));
-        let mut reading = Reading::read(stretch.spans.clone(), stretch.before, wanted, originals)?;
+        let mut reading = Reading::read(stretch.spans.clone(), stretch.before, wanted, sieve, originals)?;
         if stretch.pairs_calls {
             reading.calls();
         } else {

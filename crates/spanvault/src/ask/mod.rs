@@ -42,6 +42,7 @@ mod rivals;
 mod scope;
 mod seek;
 mod settle;
+mod sieve;
 pub(crate) mod terms;
 mod text;
 mod wire;
@@ -59,4 +60,5 @@ pub use originals::{
     AskSpan, Narrowed, Originals, RuledOut, Sight, Transcript, Transcripts, UnseenReason, Within,
 };
 pub use query::{Calls, Find, Query, Scope, Side, Text, Words};
+pub use sieve::Sieve;
 pub use terms::Need;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use spanvault_evidence::Registry;
 use spanvault_types::{ContentHash, Position, Role, SetSum, SpanContent, SpanKind};
 
+use super::sieve::Sieve;
 use super::terms::Need;
 
 /// What is known of a span without reading its bytes.
@@ -24,6 +25,8 @@ pub struct AskSpan {
     pub session_at: Position,
     /// The path of its source; empty where it was recorded directly.
     pub source: Arc<str>,
+    /// The record that opened its source; zero where it was recorded directly.
+    pub source_at: Position,
     /// The transcript inside a source that holds many; empty otherwise.
     pub record: Arc<str>,
     /// The index in the source.
@@ -183,11 +186,30 @@ pub trait Originals: Sync {
         Ok(None)
     }
 
+    /// All transcripts, of which spans may be left out whose originals were read and verified now, and say nothing that
+    /// `sieve` lets through. What is not certain is handed over, never left out.
+    ///
+    /// `None` where that is not to be had: then [`Originals::transcripts`] is asked.
+    ///
+    /// # Errors
+    /// Where the spans cannot be listed.
+    fn sifted(&self, _sieve: &Sieve) -> Result<Option<Narrowed<'_, Self::Error>>, Self::Error> {
+        Ok(None)
+    }
+
     /// What can be seen of `span`.
     ///
     /// # Errors
     /// Where reading fails in a way that says nothing about this span.
     fn read(&self, span: &AskSpan) -> Result<Sight, Self::Error>;
+
+    /// What can be seen of `span`; `None` where its original was verified and says nothing that `sieve` lets through.
+    ///
+    /// # Errors
+    /// As [`Originals::read`].
+    fn sift(&self, span: &AskSpan, _sieve: &Sieve) -> Result<Option<Sight>, Self::Error> {
+        self.read(span).map(Some)
+    }
 
     /// The exact, verified bytes of the original of `span`; `None` where they cannot be had.
     ///

@@ -76,23 +76,32 @@ impl Plan {
         })
     }
 
-    /// What a span must hold so that it can matter, a need for each search; `None` where that narrows nothing, or
-    /// where the scope takes some spans of a session and leaves others.
-    pub(super) fn needs(&self) -> Option<Vec<Need>> {
+    /// Whether the scope takes all spans of each session in it.
+    fn takes_whole_sessions(&self) -> bool {
         let Scope { session: _, source, record, before_index, after_index, before_time, after_time, role } =
             &self.asked;
-        let whole_sessions = source.is_none()
+        source.is_none()
             && record.is_none()
             && before_index.is_none()
             && after_index.is_none()
             && before_time.is_none()
             && after_time.is_none()
-            && role.is_none();
+            && role.is_none()
+    }
+
+    /// Whether everything that was recorded is in scope.
+    pub(super) fn takes_everything(&self) -> bool {
+        self.asked.session.is_none() && self.takes_whole_sessions()
+    }
+
+    /// What a span must hold so that it can matter, a need for each search; `None` where that narrows nothing, or
+    /// where the scope takes some spans of a session and leaves others.
+    pub(super) fn needs(&self) -> Option<Vec<Need>> {
         let need = |search: &Search| match &search.finder {
             Finder::Calls(filter) => Some(filter.need()).filter(|need| !need.is_empty()),
             Finder::Text(_) => None,
         };
-        if whole_sessions { self.searches.iter().map(need).collect() } else { None }
+        if self.takes_whole_sessions() { self.searches.iter().map(need).collect() } else { None }
     }
 
     /// Whether of calls that cannot be seen through only their number matters once enough are listed.

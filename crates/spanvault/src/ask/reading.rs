@@ -9,6 +9,7 @@ use spanvault_types::{Call, Outcome, Part, PartBody, Position, SpanContent, Span
 use super::kinds::{PartKind, may_hold};
 use super::originals::{AskSpan, Originals, Sight, UnseenReason};
 use super::rivals::Rivals;
+use super::sieve::Sieve;
 
 /// Spans in source order with what can be seen of them.
 #[derive(Debug)]
@@ -58,11 +59,12 @@ pub(super) enum CallAnswer {
 }
 
 impl Reading {
-    /// Reads those of `spans` that are wanted.
+    /// Reads those of `spans` that are wanted and that the sieve, where there is one, lets through.
     pub(super) fn read<O: Originals + ?Sized>(
         spans: Vec<AskSpan>,
         before: usize,
         wanted: impl Fn(&AskSpan) -> bool,
+        sieve: Option<&Sieve>,
         originals: &O,
     ) -> Result<Self, O::Error> {
         let slots = spans
@@ -74,9 +76,14 @@ impl Reading {
                 if !wanted(span) {
                     return Ok(Slot::Skipped);
                 }
-                Ok(match originals.read(span)? {
-                    Sight::Seen(content) => Slot::Seen(content),
-                    Sight::Unseen { reason, tombstone } => Slot::Unseen { reason, tombstone },
+                let sight = match sieve {
+                    Some(sieve) => originals.sift(span, sieve)?,
+                    None => Some(originals.read(span)?),
+                };
+                Ok(match sight {
+                    Some(Sight::Seen(content)) => Slot::Seen(content),
+                    Some(Sight::Unseen { reason, tombstone }) => Slot::Unseen { reason, tombstone },
+                    None => Slot::WithoutWords,
                 })
             })
             .collect::<Result<_, _>>()?;

@@ -191,6 +191,7 @@ impl Library {
             session: Arc::clone(&self.session),
             session_at: Position::new(self.session.bytes().map(u64::from).sum()),
             source: Arc::clone(&transcript.source),
+            source_at: Position::ZERO,
             record: Arc::clone(&transcript.record),
             index: transcript.spans.len() as u64,
             role,

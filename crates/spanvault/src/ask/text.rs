@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 use regex::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::Value;
 use spanvault_types::PartBody;
@@ -12,12 +13,15 @@ use super::error::QueryError;
 use super::kinds::Kinds;
 use super::matching::leaves;
 use super::query::{Text, Words};
+use super::sieve::Needed;
 
 /// A text search ready to run.
 #[derive(Debug)]
 pub(super) struct TextFilter {
     pub(super) kinds: Kinds,
     searcher: Searcher,
+    /// What every text needs in which the words stand; `None` where nothing is known.
+    needed: Option<Needed>,
 }
 
 #[derive(Debug)]
@@ -58,14 +62,21 @@ pub(super) enum ByteSearch {
 impl TextFilter {
     pub(super) fn new(text: &Text) -> Result<Self, QueryError> {
         let kinds = Kinds::new(text.kinds.as_deref())?;
-        let searcher = Searcher::new(&text.words)?;
+        let (searcher, needed) = Searcher::new(&text.words)?;
         if matches!(searcher, Searcher::QuoteAfter { .. }) && !kinds.atoms.is_empty() {
             return Err(QueryError::field(
                 "text.kinds",
                 "an atom cannot hold an anchor and a quotation; name parts",
             ));
         }
-        Ok(Self { kinds, searcher })
+        Ok(Self { kinds, searcher, needed })
+    }
+
+    /// What an original must hold so that the words can stand in a part of it; `None` where it may hold anything, and
+    /// where not only parts are searched.
+    pub(super) fn needed(&self) -> Option<&Needed> {
+        let only_parts = self.kinds.atoms.is_empty() && !self.kinds.original;
+        self.needed.as_ref().filter(|_needed| only_parts)
     }
 
     /// Calls `each` with every place in `text` where the words stand, in order, without overlaps.
@@ -143,7 +154,7 @@ impl TextFilter {
 const ESCAPE_LEVELS_MAX: usize = 4;
 
 impl Searcher {
-    fn new(words: &Words) -> Result<Self, QueryError> {
+    fn new(words: &Words) -> Result<(Self, Option<Needed>), QueryError> {
         let given = |field: &str, text: &str| {
             if text.is_empty() { Err(QueryError::field(format!("text.{field}"), "is empty")) } else { Ok(()) }
         };
@@ -151,27 +162,32 @@ impl Searcher {
         match words {
             Words::Contains(text) => {
                 given("contains", text)?;
-                Ok(Self::Contains(finder(text)))
+                Ok((Self::Contains(finder(text)), Needed::by_text(text.as_bytes())))
             }
             Words::ContainsAnyCase(text) => {
                 given("icontains", text)?;
-                let pattern = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build();
+                let escaped = regex::escape(text);
+                let pattern = RegexBuilder::new(&escaped).case_insensitive(true).build();
                 let pattern =
                     pattern.map_err(|error| QueryError::field("text.icontains", error.to_string()))?;
-                Ok(Self::Regex { pattern, elsewhere: text.contains('\n') })
+                let syntax = ParserBuilder::new().case_insensitive(true).build().parse(&escaped);
+                let needed = syntax.ok().and_then(|syntax| Needed::by_pattern(&syntax));
+                Ok((Self::Regex { pattern, elsewhere: text.contains('\n') }, needed))
             }
             Words::Regex(text) => {
                 given("regex", text)?;
                 let pattern =
                     Regex::new(text).map_err(|error| QueryError::field("text.regex", error.to_string()))?;
-                let elsewhere = regex_syntax::parse(text).map_or(true, |syntax| depends_on_place(&syntax));
-                Ok(Self::Regex { pattern, elsewhere })
+                let syntax = regex_syntax::parse(text).ok();
+                let elsewhere = syntax.as_ref().is_none_or(depends_on_place);
+                Ok((Self::Regex { pattern, elsewhere }, syntax.as_ref().and_then(Needed::by_pattern)))
             }
             Words::QuoteAfter { anchor, quote } => {
                 given("after", anchor)?;
                 given("quote", quote)?;
                 let (open, close) = quote_pair(quote);
-                Ok(Self::QuoteAfter { anchor: finder(anchor), open, close })
+                let needed = Needed::by_text(anchor.as_bytes());
+                Ok((Self::QuoteAfter { anchor: finder(anchor), open, close }, needed))
             }
         }
     }

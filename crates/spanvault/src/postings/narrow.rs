@@ -28,11 +28,7 @@ pub(crate) fn narrowed<'v>(
     opaque_max: Option<usize>,
 ) -> Result<Option<Narrowed<'v, Error>>> {
     let vault = originals.vault;
-    let runs = super::open(vault);
-    // What a damaged frame held nobody knows.
-    if runs.iter().next().is_none() || !vault.store.damage().is_empty() {
-        return Ok(None);
-    }
+    let Some(runs) = usable(vault) else { return Ok(None) };
     let scope = match session {
         Some(name) => match vault.session_named(name)? {
             Some(at) => Some(at),
@@ -47,9 +43,20 @@ pub(crate) fn narrowed<'v>(
     search.run(found, opaque_max)
 }
 
+/// The runs of a vault, where there are some and its log is whole.
+pub(super) fn usable(vault: &Vault) -> Option<Runs> {
+    let runs = super::open(vault);
+    // What a damaged frame held nobody knows.
+    (runs.iter().next().is_some() && vault.store.damage().is_empty()).then_some(runs)
+}
+
 /// The sessions that have to be read as a whole because postings do not tell all of them; `None` where there is too
 /// much of it.
-fn exceptions(vault: &Vault, runs: &Runs, scope: Option<Position>) -> Result<Option<BTreeSet<Position>>> {
+pub(super) fn exceptions(
+    vault: &Vault,
+    runs: &Runs,
+    scope: Option<Position>,
+) -> Result<Option<BTreeSet<Position>>> {
     let spans: BTreeSet<Position> = vault.superseded_spans()?.into_iter().collect();
     let mut gone: BTreeMap<Position, Position> = BTreeMap::new();
     for (found, at) in vault.entries(&key::key(Table::Fate, &[]))? {
@@ -96,9 +103,9 @@ struct FoundSpans {
     opaque: Vec<Position>,
 }
 
-struct LookUp<'r> {
-    runs: &'r Runs,
-    scope: Option<Position>,
+pub(super) struct LookUp<'r> {
+    pub(super) runs: &'r Runs,
+    pub(super) scope: Option<Position>,
 }
 
 impl LookUp<'_> {
@@ -186,12 +193,15 @@ fn both(so_far: Option<Vec<Position>>, holds: &[Position]) -> Vec<Position> {
 }
 
 /// One search with what it looks up in.
-struct Search<'v, 'r> {
-    originals: &'v VaultOriginals<'v>,
-    look_up: LookUp<'r>,
+pub(super) struct Search<'v, 'r> {
+    pub(super) originals: &'v VaultOriginals<'v>,
+    pub(super) look_up: LookUp<'r>,
     /// Sessions that are read as a whole.
-    whole: BTreeSet<Position>,
+    pub(super) whole: BTreeSet<Position>,
 }
+
+/// Spans of sessions that are read in part: ascending sessions and, in each, spans by their place in it.
+pub(super) type InPart = BTreeMap<Position, BTreeMap<u64, Recorded>>;
 
 impl<'v> Search<'v, '_> {
     fn run(mut self, found: FoundSpans, opaque_max: Option<usize>) -> Result<Option<Narrowed<'v, Error>>> {
@@ -199,8 +209,7 @@ impl<'v> Search<'v, '_> {
         let mut named = found.opaque.clone();
         named.dedup();
         named.truncate(opaque_max.unwrap_or(usize::MAX));
-        // Ascending sessions and, in each, spans by their place in it.
-        let mut in_part: BTreeMap<Position, BTreeMap<u64, Recorded>> = BTreeMap::new();
+        let mut in_part = InPart::new();
         for at in found.sure.iter().chain(&named) {
             let recorded = vault.span_and_hash_at(*at)?;
             let session = recorded.span.session;
@@ -213,14 +222,27 @@ impl<'v> Search<'v, '_> {
             }
             in_part.entry(session).or_default().insert(recorded.span.ordinal, recorded);
         }
-        let mut transcripts: BTreeMap<Position, Option<Transcript>> = BTreeMap::new();
-        let mut handed_over = RuledOut::default();
-        for (session, mut spans) in in_part {
-            let Some(partners) = self.partners(session, &spans)? else { return Ok(None) };
+        for (session, spans) in &mut in_part {
+            let Some(partners) = self.partners(*session, spans)? else { return Ok(None) };
             for at in partners {
                 let recorded = vault.span_and_hash_at(at)?;
                 spans.insert(recorded.span.ordinal, recorded);
             }
+        }
+        let opaque_left_out = if opaque_max.is_some() {
+            let Some(left_out) = self.left_out(found.opaque, &named) else { return Ok(None) };
+            left_out
+        } else {
+            0
+        };
+        self.hand_over_all(in_part, opaque_left_out).map(Some)
+    }
+
+    /// Hands over the spans of sessions that are read in part, and the sessions that are read as a whole.
+    pub(super) fn hand_over_all(self, in_part: InPart, opaque_left_out: u64) -> Result<Narrowed<'v, Error>> {
+        let mut transcripts: BTreeMap<Position, Option<Transcript>> = BTreeMap::new();
+        let mut handed_over = RuledOut::default();
+        for (session, spans) in in_part {
             let transcript = self.originals.of_spans(spans.into_values())?;
             for span in &transcript.spans {
                 self.hand_over(span, &mut handed_over);
@@ -228,19 +250,13 @@ impl<'v> Search<'v, '_> {
             transcripts.insert(session, Some(transcript));
         }
         let ruled_out = self.rest(&handed_over);
-        let opaque_left_out = if opaque_max.is_some() {
-            let Some(left_out) = self.left_out(found.opaque, &named) else { return Ok(None) };
-            left_out
-        } else {
-            0
-        };
         transcripts.extend(self.whole.iter().map(|session| (*session, None)));
         let originals = self.originals;
         let transcripts = transcripts.into_iter().map(move |(session, transcript)| match transcript {
             Some(transcript) => Ok(transcript),
             None => originals.of_session(session),
         });
-        Ok(Some(Narrowed { transcripts: Box::new(transcripts), ruled_out, opaque_left_out }))
+        Ok(Narrowed { transcripts: Box::new(transcripts), ruled_out, opaque_left_out })
     }
 
     /// The spans of a session that share an id with a call in `spans`; `None` where a run is damaged.
