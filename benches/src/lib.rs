@@ -13,6 +13,7 @@ pub mod memory;
 pub mod noise;
 pub mod peer;
 pub mod place;
+pub mod processor;
 pub mod raw;
 pub mod report;
 pub mod settings;

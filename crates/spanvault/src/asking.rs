@@ -1,7 +1,7 @@
 //! Questions to a vault: hands the originals of its sessions and sources to [`crate::ask`].
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use spanvault_evidence::Registry;
 use spanvault_store::Whereabouts;
@@ -13,6 +13,7 @@ use crate::ask::{
 };
 use crate::catalog::is_other;
 use crate::error::{Error, ErrorKind, Result};
+use crate::postings::Known;
 use crate::threads::map_in_order;
 use crate::vault::Vault;
 use crate::view::{Format, Formats, unread};
@@ -102,11 +103,13 @@ impl Vault {
 pub(crate) struct VaultOriginals<'v> {
     pub(crate) vault: &'v Vault,
     pub(crate) formats: Formats,
+    /// What postings tell, once somebody asked; `None` where they are of no use.
+    pub(crate) known: OnceLock<Option<Arc<Known>>>,
 }
 
 impl<'v> VaultOriginals<'v> {
     pub(crate) fn new(vault: &'v Vault) -> Self {
-        Self { vault, formats: Formats::default() }
+        Self { vault, formats: Formats::default(), known: OnceLock::new() }
     }
 
     fn of_source(&self, source: Position) -> Result<Vec<Transcript>> {

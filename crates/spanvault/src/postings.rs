@@ -22,7 +22,7 @@ use crate::index::commit_at;
 use crate::threads::threads;
 use crate::vault::Vault;
 
-pub(crate) use narrow::narrowed;
+pub(crate) use narrow::{Known, narrowed};
 pub(crate) use sift::sifted;
 
 /// How far postings may lag behind the log, in frames, before the next stretch is read.

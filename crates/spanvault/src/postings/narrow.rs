@@ -28,7 +28,7 @@ pub(crate) fn narrowed<'v>(
     opaque_max: Option<usize>,
 ) -> Result<Option<Narrowed<'v, Error>>> {
     let vault = originals.vault;
-    let Some(runs) = usable(vault) else { return Ok(None) };
+    let Some(known) = known(originals)? else { return Ok(None) };
     let scope = match session {
         Some(name) => match vault.session_named(name)? {
             Some(at) => Some(at),
@@ -36,27 +36,40 @@ pub(crate) fn narrowed<'v>(
         },
         None => None,
     };
-    let Some(exceptions) = exceptions(vault, &runs, scope)? else { return Ok(None) };
-    let look_up = LookUp { runs: &runs, scope };
+    let look_up = LookUp { runs: &known.runs, scope };
     let Some(found) = look_up.find(needs) else { return Ok(None) };
-    let search = Search { originals, look_up, whole: exceptions };
+    let mut whole = known.whole.clone();
+    whole.retain(|session| scope.is_none_or(|scope| scope == *session));
+    let search = Search { originals, look_up, whole };
     search.run(found, opaque_max)
 }
 
-/// The runs of a vault, where there are some and its log is whole.
-pub(super) fn usable(vault: &Vault) -> Option<Runs> {
-    let runs = super::open(vault);
+/// What postings tell of a vault at one moment.
+pub(crate) struct Known {
+    pub(super) runs: Runs,
+    /// The sessions that have to be read as a whole.
+    pub(super) whole: BTreeSet<Position>,
+}
+
+/// What postings tell of the vault, found out once; `None` where reading everything is no slower.
+pub(super) fn known(originals: &VaultOriginals<'_>) -> Result<Option<Arc<Known>>> {
     // What a damaged frame held nobody knows.
-    (runs.iter().next().is_some() && vault.store.damage().is_empty()).then_some(runs)
+    if !originals.vault.store.damage().is_empty() {
+        return Ok(None);
+    }
+    if let Some(known) = originals.known.get() {
+        return Ok(known.clone());
+    }
+    let runs = super::open(originals.vault);
+    let has_some = runs.iter().next().is_some();
+    let whole = if has_some { exceptions(originals.vault, &runs)? } else { None };
+    let known = whole.map(|whole| Arc::new(Known { runs, whole }));
+    Ok(originals.known.get_or_init(|| known).clone())
 }
 
 /// The sessions that have to be read as a whole because postings do not tell all of them; `None` where there is too
 /// much of it.
-pub(super) fn exceptions(
-    vault: &Vault,
-    runs: &Runs,
-    scope: Option<Position>,
-) -> Result<Option<BTreeSet<Position>>> {
+fn exceptions(vault: &Vault, runs: &Runs) -> Result<Option<BTreeSet<Position>>> {
     let spans: BTreeSet<Position> = vault.superseded_spans()?.into_iter().collect();
     let mut gone: BTreeMap<Position, Position> = BTreeMap::new();
     for (found, at) in vault.entries(&key::key(Table::Fate, &[]))? {
@@ -87,9 +100,6 @@ pub(super) fn exceptions(
         if let Event::SpanRecorded(span) = frame.event {
             sessions.insert(span.session);
         }
-    }
-    if let Some(scope) = scope {
-        sessions.retain(|session| *session == scope);
     }
     Ok(Some(sessions))
 }

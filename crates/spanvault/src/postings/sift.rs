@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use spanvault_store::{Stretch, SweptSpan};
 use spanvault_types::{Position, SpanKind};
 
-use super::narrow::{InPart, LookUp, Search, exceptions, usable};
+use super::narrow::{InPart, LookUp, Search, known};
 use crate::ask::{Narrowed, Sieve};
 use crate::asking::{Recorded, VaultOriginals};
 use crate::error::{Error, Result};
@@ -25,10 +25,11 @@ pub(crate) fn sifted<'v>(
     sieve: &Sieve,
 ) -> Result<Option<Narrowed<'v, Error>>> {
     let vault = originals.vault;
-    let Some(runs) = usable(vault) else { return Ok(None) };
-    let Some(whole) = exceptions(vault, &runs, None)? else { return Ok(None) };
+    let Some(known) = known(originals)? else { return Ok(None) };
+    let runs = &known.runs;
     let Some(stretches) = vault.store.stretches(runs.next()) else { return Ok(None) };
-    let search = Search { originals, look_up: LookUp { runs: &runs, scope: None }, whole };
+    let look_up = LookUp { runs, scope: None };
+    let search = Search { originals, look_up, whole: known.whole.clone() };
     let sifting = Sifting { search: &search, sieve, let_through: AtomicUsize::new(0) };
     let swept: Option<Vec<Swept>> =
         map_in_order(&stretches, |stretch| sifting.sweep(stretch)).into_iter().collect();
