@@ -7,6 +7,9 @@ use crate::blocks::{call, is_words, literal_part, outcome, result_part, said, va
 use crate::json::Raw;
 use crate::stamp::Stamp;
 
+/// The status of a step that has ended well.
+const DONE: &str = "DONE";
+
 /// How a command's step begins, by how it ended.
 const SUCCEEDED: &str = "The command completed successfully.";
 const EXITED: &str = "The command failed with exit code: ";
@@ -26,12 +29,18 @@ pub(super) fn read(step: Raw<'_>) -> SpanContent {
             parts.extend(calls.into_iter().flat_map(Raw::elements).filter(Raw::is_object).map(tool_call));
             stamp.says(Role::Assistant, parts)
         }
-        (_, None) => stamp.meta(),
-        ("USER_INPUT", _) => stamp.says(Role::User, said(content)),
+        ("USER_INPUT", Some(_)) => stamp.says(Role::User, said(content)),
         ("CHECKPOINT", Some(words)) => stamp.says(Role::System, vec![literal_part(words, PartBody::Summary)]),
-        _ if source == "SYSTEM" || source.starts_with("USER") => stamp.says(Role::System, said(content)),
-        (_, Some(words)) => {
+        (_, Some(_)) if source == "SYSTEM" || source.starts_with("USER") => {
+            stamp.says(Role::System, said(content))
+        }
+        // A step that the model caused is what came of a call, also where there is nothing to say of it.
+        (_, words) => {
             let state = status.and_then(|status| status.string()).unwrap_or_default();
+            let ended = state == DONE || failed(&state);
+            if words.is_none() && (source != "MODEL" || !ended) {
+                return stamp.meta();
+            }
             stamp.says(Role::Tool, vec![answer(step, words, &state)])
         }
     }
@@ -61,14 +70,17 @@ fn unquote(args: &mut Value) {
     }
 }
 
-fn answer(step: Raw<'_>, words: Raw<'_>, state: &str) -> Part {
-    let failed = matches!(state, "ERROR" | "FAILED" | "CANCELED" | "CANCELLED");
-    let answer = Outcome { is_error: failed.then_some(true), ..outcome(None) };
-    let mut part = result_part(step, Some(words), answer);
+fn answer(step: Raw<'_>, words: Option<Raw<'_>>, state: &str) -> Part {
+    let answer = Outcome { is_error: failed(state).then_some(true), ..outcome(None) };
+    let mut part = result_part(step, words, answer);
     if let PartBody::Result(outcome) = &mut part.body {
         outcome.exit_code = exit_code(&outcome.text);
     }
     part
+}
+
+fn failed(state: &str) -> bool {
+    matches!(state, "ERROR" | "FAILED" | "CANCELED" | "CANCELLED")
 }
 
 fn exit_code(text: &str) -> Option<i64> {

@@ -55,6 +55,10 @@ fn any_other_step_of_the_model_is_a_result_without_an_id() {
         the_result(&step("MODEL", "VIEW_FILE", &json!({"content": "x", "status": "ERROR"}))).is_error,
         Some(true)
     );
+    assert_eq!(the_result(&ran("")).text, "");
+    let cancelled = step("MODEL", "RUN_COMMAND", &json!({"status": "CANCELED"}));
+    assert_eq!((the_result(&cancelled).text, the_result(&cancelled).is_error), (String::new(), Some(true)));
+    assert_eq!(step("MODEL", "RUN_COMMAND", &json!({"status": "RUNNING"})).kind, SpanKind::Meta);
 }
 
 #[test]

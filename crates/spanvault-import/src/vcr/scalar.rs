@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::cutter::Said;
+use super::yaml::LINE_ENDS;
 use crate::Unparsed;
 use crate::json::{Fault, Raw};
 
@@ -85,6 +86,10 @@ fn decode(inner: &str, quotes: Quotes) -> (String, Vec<usize>) {
                 while chars.next_if(|(_, c)| c.is_ascii_whitespace()).is_some() {}
                 // A line that ends with a backslash goes on without a space, after one before its next word.
                 push(&mut text, ' ', at);
+            }
+            (Quotes::Single, c) if LINE_ENDS.contains(&c) => {
+                while chars.next_if(|(_, c)| *c == ' ').is_some() {}
+                push(&mut text, c, at);
             }
             (Quotes::Single, '\'') => {
                 chars.next_if(|(_, c)| *c == '\'');

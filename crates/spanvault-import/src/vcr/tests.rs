@@ -136,6 +136,57 @@ fn calls_and_results_keep_their_ids_arguments_and_flags() {
 }
 
 #[test]
+fn a_line_separator_in_a_scalar_is_followed_by_an_indentation_that_is_none_of_its_words() {
+    let cassette = "interactions:
+- request:
+    method: POST
+    parsed_body:
+      messages:
+      - content: 'one\u{2028}          two'
+        role: user
+      - content: |-
+          a
+
+          b\u{2028}            c
+        role: user
+    uri: https://api.anthropic.com/v1/messages
+  response:
+    parsed_body:
+      content:
+      - text: 'deep\u{2028}          er'
+        type: text
+      role: assistant
+- request:
+    method: POST
+    parsed_body:
+      messages:
+      - content: 'one\u{2028}          two'
+        role: user
+      - content: |-
+          a
+
+          b\u{2028}            c
+        role: user
+      - content:
+        - text: 'deep\u{2028}            er'
+          type: text
+        role: assistant
+    uri: https://api.anthropic.com/v1/messages
+  response:
+    parsed_body:
+      content:
+      - text: \"kept \\L as written\"
+        type: text
+      role: assistant
+";
+    let pieces = pieces(&Vcr::AnthropicMessages, cassette.as_bytes());
+    let words: Vec<_> =
+        spans(&pieces).into_iter().flat_map(|span| &span.content.parts).map(|part| &part.body).collect();
+    let wanted = ["one\u{2028}two", "a\n\nb\u{2028}  c", "deep\u{2028}er", "kept \u{2028} as written"];
+    assert_eq!(words, wanted.map(|text| PartBody::Text(text.into())).iter().collect::<Vec<_>>());
+}
+
+#[test]
 fn the_same_words_said_again_are_said_again() {
     let twice = r"interactions:
 - request:

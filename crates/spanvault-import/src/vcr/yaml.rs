@@ -10,6 +10,9 @@ use crate::Unparsed;
 /// The member name that stands for bytes which are written as base64.
 pub(super) const BINARY: &str = "!!binary";
 
+/// Characters that end a line in YAML 1.1 and are kept.
+pub(super) const LINE_ENDS: [char; 2] = ['\u{2028}', '\u{2029}'];
+
 /// An open collection.
 enum Open {
     Sequence {
@@ -26,12 +29,22 @@ enum Open {
 pub(super) fn to_json(text: &str) -> Result<String, Unparsed> {
     let mut json = String::with_capacity(text.len());
     let mut open: Vec<Open> = Vec::new();
+    let mut cursor = Cursor::default();
     for event in Parser::new_from_str(text) {
-        let (event, _span) =
+        let (event, span) =
             event.map_err(|error| Unparsed::Malformed { at: byte_at(text, error.marker().index()) })?;
         match event {
             Event::Scalar(value, style, _anchor, tag) => {
                 let key = before_value(&mut json, &mut open);
+                let value = match style {
+                    _ if !value.contains(LINE_ENDS) => value,
+                    ScalarStyle::SingleQuoted => without_indents(&value, usize::MAX).into(),
+                    ScalarStyle::Literal | ScalarStyle::Folded => {
+                        let indent = indent_below(cursor.rest_at(text, span.start.index()));
+                        without_indents(&value, indent).into()
+                    }
+                    ScalarStyle::Plain | ScalarStyle::DoubleQuoted => value,
+                };
                 let tagged = |name: &str| tag.as_ref().is_some_and(|tag| tag.suffix == name);
                 if key || tagged("str") || (style != ScalarStyle::Plain && !tagged("binary")) {
                     json.push_str(&literal(&value));
@@ -69,6 +82,45 @@ pub(super) fn to_json(text: &str) -> Result<String, Unparsed> {
         }
     }
     if json.is_empty() { Err(Unparsed::Truncated) } else { Ok(json) }
+}
+
+/// The text of a scalar as YAML 1.1 reads it, which cassettes are written in: the separators U+2028 and U+2029 end a line
+/// there, so what follows them is the `indent` of the next line.
+fn without_indents(text: &str, indent: usize) -> String {
+    let mut bare = String::with_capacity(text.len());
+    for line in text.split_inclusive(LINE_ENDS) {
+        let spaces =
+            if bare.ends_with(LINE_ENDS) { line.len() - line.trim_start_matches(' ').len() } else { 0 };
+        bare.push_str(line.get(spaces.min(indent)..).unwrap_or_default());
+    }
+    bare
+}
+
+/// How deep the first line below the header of the block scalar in `text` stands.
+fn indent_below(text: &str) -> usize {
+    let lines = text.split('\n').skip(1);
+    let mut indents = lines
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.len() - line.trim_start_matches(' ').len());
+    indents.next().unwrap_or_default()
+}
+
+/// A place that goes on through a text by characters.
+#[derive(Default)]
+struct Cursor {
+    character: usize,
+    byte: usize,
+}
+
+impl Cursor {
+    /// What of `text` begins at the character with this number, which is none before the last one asked for.
+    fn rest_at<'a>(&mut self, text: &'a str, character: usize) -> &'a str {
+        let rest = text.get(self.byte..).unwrap_or_default();
+        let ahead = character.saturating_sub(self.character);
+        let bytes = rest.char_indices().nth(ahead).map_or(rest.len(), |(at, _)| at);
+        (self.character, self.byte) = (self.character + ahead, self.byte + bytes);
+        rest.get(bytes..).unwrap_or_default()
+    }
 }
 
 /// The byte that the character with this number begins at.
