@@ -85,7 +85,9 @@ fn effect_of_tool(call: &Call, tool: &Tool) -> CallEffect {
                 None => shell_effect(call, tool),
             };
         }
-        Deed::Python => command_of(call, tool).map_or_else(Tally::opaque, |code| python::tally(&code)),
+        Deed::Python => {
+            command_of(call, tool).map_or_else(Tally::opaque, |code| python::tally_in_session(&code))
+        }
         Deed::Sql => command_of(call, tool).map_or_else(Tally::opaque, |statement| {
             let mut tally = Tally::default();
             if !sql::only_reads(&statement) {

@@ -6,6 +6,7 @@
 //! Every other snippet is opaque. Files that are opened for reading are read.
 
 mod bare;
+mod session;
 
 use bare::Bare;
 
@@ -182,6 +183,17 @@ pub(super) fn tally(code: &str) -> Tally {
         return Tally::opaque();
     };
     bare.reads.iter().for_each(|path| tally.touch(path));
+    tally
+}
+
+/// What code does in a session of an interpreter, where names may stand for what came before it.
+pub(super) fn tally_in_session(code: &str) -> Tally {
+    let Some(bare) = Bare::of(code) else { return Tally::opaque() };
+    if !session::binds_its_names(&bare.code) {
+        return if is_trial(&bare.code) { tally(code) } else { Tally::opaque() };
+    }
+    let mut tally = tally(code);
+    session::add_writes(code, &bare, &mut tally);
     tally
 }
 

@@ -159,6 +159,13 @@ const CHANGES: &[&str] = &[
     "trigger",
 ];
 
+/// Changes whose name is a verb and nothing else: after a verb that looks they say what is done with what was found.
+const NEVER_NOUNS: &[&str] =
+    &["delete", "remove", "write", "create", "insert", "append", "modify", "send", "destroy"];
+
+/// Verbs that look and ask whether something may be done: what they go on with is not done.
+const ASKS: &[&str] = &["is", "has", "can", "check", "validate", "verify"];
+
 /// Changes whose path argument is a file.
 const FILE_CHANGES: &[&str] = &[
     "write", "edit", "create", "append", "insert", "replace", "delete", "remove", "patch", "save", "update",
@@ -193,7 +200,7 @@ const PATH_ARGS: &[&str] = &[
 ];
 
 /// What a tool with this name does. Its name must begin with a verb that looks, and must not go on with
-/// `and` or `or`, to be read as reading; a name without a known verb is opaque.
+/// `and` or `or`, or with a verb that changes, to be read as reading; a name without a known verb is opaque.
 pub(super) fn effect_of_unknown(tool: &str, args: &Value) -> CallEffect {
     let words = words_of(own_name(tool));
     let mut tally = Tally::default();
@@ -203,7 +210,12 @@ pub(super) fn effect_of_unknown(tool: &str, args: &Value) -> CallEffect {
         ["generate", made, ..] => MADE_UP.contains(made),
         [first, ..] => LOOKS.contains(first),
     };
-    let goes_on = words.iter().skip(1).any(|word| ["and", "or", "then"].contains(&word.as_str()));
+    let asks = words.first().is_some_and(|first| ASKS.contains(&first.as_str()));
+    let goes_on = words
+        .iter()
+        .skip(1)
+        .map(String::as_str)
+        .any(|word| ["and", "or", "then"].contains(&word) || (!asks && NEVER_NOUNS.contains(&word)));
     if looks && !goes_on && !has_method_that_changes(args) {
         for name in PATH_ARGS {
             strings_of(args.get(*name), &mut |path| tally.touch(path));

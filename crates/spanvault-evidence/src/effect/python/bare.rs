@@ -51,7 +51,7 @@ impl Bare {
 }
 
 /// The inside of the string literal at the start of `text`, and what follows it.
-fn string(text: &str) -> Option<(&str, &str)> {
+pub(super) fn string(text: &str) -> Option<(&str, &str)> {
     let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| text.starts_with(*quote))?;
     let inside = text.get(quote.len()..)?;
     let mut escaped = false;

@@ -63,10 +63,54 @@ fn everything_else_is_opaque_and_no_check() {
     }
 }
 
+fn read_in_session(code: &str) -> CallEffect {
+    tally_in_session(code).into_effect()
+}
+
+#[test]
+fn in_a_session_a_name_that_the_code_does_not_bind_may_be_anything() {
+    for reads in [
+        "import math\nx, y = 1, 2\nfor i in range(3):\n    print(math.sqrt(x + i), y)",
+        "def f(a, b=1):\n    return a + b\nprint([f(n) for n in (1, 2)], sorted([1], key=lambda k: -k))",
+        "with open('a.txt') as f:\n    print(f.read())",
+        "open_file('/w/a.py', 10)\nscroll_down()",
+        "if (n := len('x')) > 0:\n    print(n)",
+    ] {
+        assert_eq!(read_in_session(reads).effect, Effect::Reads, "{reads}");
+    }
+    for opaque in [
+        "df.to_csv('x')",
+        "frob('x')",
+        "df = df.x\ndf.to_csv('x')",
+        "f(df=1); df.to_csv('x')",
+        "edit_file_by_replace(p, 'a')",
+    ] {
+        let read = read_in_session(opaque);
+        assert!(!read.is_check && read.effect == Effect::Opaque, "{opaque}");
+    }
+    assert_eq!(
+        read("df.to_csv('x')").effect,
+        Effect::Reads,
+        "where nothing came before, there is no such name"
+    );
+}
+
+#[test]
+fn what_the_skills_of_a_session_write_is_known() {
+    let edited =
+        read_in_session("edit_file_by_replace(\n'/w/a.tsx',\nto_replace=\"a\",\nnew_content=\"\"\"b\"\"\")");
+    assert_eq!((edited.effect, edited.writes), (Effect::Mutates, vec!["/w/a.tsx".to_owned()]));
+    let named = read_in_session("append_file(file_name='/w/b', content='x')\nprint(1)");
+    assert_eq!((named.effect, named.writes), (Effect::Mutates, vec!["/w/b".to_owned()]));
+    let both = read_in_session("create_file('/w/c')\ndf.to_csv('d')");
+    assert_eq!(both.effect, Effect::Opaque);
+}
+
 proptest::proptest! {
     #[test]
     fn no_code_makes_the_reader_panic(code in "((open\\(|import |from |os|f'|\"|'|\\)|,|\\{|\\}|\n|#|é|x|print\\(|\\\\| )){0,30}") {
         let first = read(&code);
         proptest::prop_assert_eq!(read(&code), first);
+        proptest::prop_assert_eq!(read_in_session(&code), read_in_session(&code));
     }
 }
