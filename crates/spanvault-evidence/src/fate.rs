@@ -2,7 +2,8 @@
 //!
 //! A result counts as a failure only where something says so: the record's own flag, a status that is not 0, or
 //! a text that a runtime writes in place of a result. The words *inside* a file or a command's output are
-//! content, not a verdict, so an "error" that was read from a log file fails nothing.
+//! content, not a verdict, so an "error" that was read from a log file fails nothing. Where no flag and no status
+//! stands beside content that *begins* like a failure, it may be either, and nobody can say.
 
 mod empty;
 mod status;
@@ -23,7 +24,7 @@ pub enum Fate {
     Succeeded,
     /// The result reports a failure, or that the call never ran.
     Failed,
-    /// There is no result.
+    /// There is no result, or it does not say.
     Unknown,
 }
 
@@ -58,7 +59,26 @@ pub fn fate_of(call: &Call, outcome: Option<&Outcome>, registry: &Registry) -> F
         || outcome.text.trim_start().starts_with("<tool_use_error>")
         || (outcome.is_error.is_none() && !returns_content(call, registry) && reports_failure(&outcome.text))
         || (outcome.is_error.is_none() && refuses_an_edit(&outcome.text));
-    FateReading { fate: if failed { Fate::Failed } else { Fate::Succeeded }, executed: true }
+    let fate = if failed {
+        Fate::Failed
+    } else if outcome.is_error.is_none()
+        && exit_code_of(outcome).is_none()
+        && may_report_failure(&outcome.text)
+    {
+        Fate::Unknown
+    } else {
+        Fate::Succeeded
+    };
+    FateReading { fate, executed: true }
+}
+
+/// Whether content begins as a report of failure does, with a kind of error and a colon: `Error: no such file`.
+fn may_report_failure(text: &str) -> bool {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    let Some((kind, said)) = first.split_once(':') else { return false };
+    let one_word =
+        !kind.is_empty() && kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+    one_word && !said.trim().is_empty() && reports_failure(first)
 }
 
 /// What runtimes write in place of a result when a call was rejected, cancelled or never started.
@@ -94,6 +114,9 @@ const REFUSED_EDITS: &[&str] = &[
     "No replacement was performed",
     "File has not been read yet",
     "Could not find the exact text in ",
+    "[No exact match found in ",
+    "Failed to edit, ",
+    "The string to replace was not found in ",
 ];
 
 fn refuses_an_edit(text: &str) -> bool {

@@ -110,7 +110,7 @@ fn kind_of(call: &Call, paired: &PairedCall, outcome: &Outcome) -> Option<Negati
     let reports_failure = || {
         paired.effect.is_check && failure_line(&outcome.text).is_some_and(|line| !line.contains("0 issues"))
     };
-    (paired.fate.fate == Fate::Failed || reports_failure()).then_some(NegativeKind::Failed)
+    (paired.fate.fate != Fate::Succeeded || reports_failure()).then_some(NegativeKind::Failed)
 }
 
 fn is_search(call: &Call, paired: &PairedCall) -> bool {
@@ -134,7 +134,8 @@ pub(crate) fn result_is_negative(call: Option<(&Call, &PairedCall)>, outcome: &O
         return true;
     }
     let Some((call, paired)) = call else { return outcome.text.trim().is_empty() };
-    if paired.fate.fate == Fate::Failed || is_empty_result(call, outcome) {
+    // Where it may be a failure as well, it is read as one.
+    if paired.fate.fate != Fate::Succeeded || is_empty_result(call, outcome) {
         return true;
     }
     if failure_line(&outcome.text).is_some() && (paired.effect.is_check || command_of(call).is_some()) {

@@ -1,13 +1,16 @@
 //! Which result answers which call.
 //!
-//! A result that names its call answers that call. Where ids are missing, results answer calls in order; where
-//! an id is used again, in order among the calls that share it. A result that names a call which is not in the
+//! A result that names its call answers that call. Where ids are missing, results answer calls in order (`by_order`);
+//! where an id is used again, in order among the calls that share it. A result that names a call which is not in the
 //! record answers nothing: the record starts after its call.
+
+mod by_order;
 
 use std::collections::{HashMap, VecDeque};
 
-use spanvault_types::{Call, Outcome, PartBody, SpanContent};
+use spanvault_types::{Call, Outcome, PartBody, Role, SpanContent};
 
+use self::by_order::Event;
 use crate::{CallEffect, FateReading, Registry, effect_of, fate_of};
 
 /// A part of a span of a record.
@@ -26,6 +29,9 @@ pub struct PairedCall {
     pub call: At,
     /// Its result, where there is one.
     pub result: Option<At>,
+    /// Results of which one, or none, may be its own, where no id says so and order leaves it open. Empty where
+    /// `result` is certain.
+    pub rivals: Vec<At>,
     /// What it does.
     pub effect: CallEffect,
     /// What became of it.
@@ -45,15 +51,16 @@ pub fn pair(spans: &[&SpanContent], registry: &Registry) -> Vec<PairedCall> {
             }
         }
     }
-    let answers = answers(&calls, &results);
+    let answers = answers(spans, &calls, &results);
     calls
         .into_iter()
         .zip(answers)
-        .map(|((at, call), answer)| {
+        .map(|((at, call), (answer, rivals))| {
             let result = answer.and_then(|index| results.get(index));
             PairedCall {
                 call: at,
                 result: result.map(|(at, _)| *at),
+                rivals: rivals.into_iter().filter_map(|index| Some(results.get(index)?.0)).collect(),
                 effect: effect_of(call, registry),
                 fate: fate_of(call, result.map(|(_, outcome)| *outcome), registry),
             }
@@ -61,17 +68,18 @@ pub fn pair(spans: &[&SpanContent], registry: &Registry) -> Vec<PairedCall> {
         .collect()
 }
 
-/// How many unanswered calls without id are looked at for one whose tool the result names.
-const LOOK_AHEAD: usize = 64;
-
-/// For every call, the result that answers it.
-fn answers(calls: &[(At, &Call)], results: &[(At, &Outcome)]) -> Vec<Option<usize>> {
+/// For every call, the result that answers it, and the results that may be its own where order leaves that open.
+fn answers(
+    spans: &[&SpanContent],
+    calls: &[(At, &Call)],
+    results: &[(At, &Outcome)],
+) -> Vec<(Option<usize>, Vec<usize>)> {
     let mut by_id: HashMap<&str, VecDeque<usize>> = HashMap::new();
-    let mut nameless: VecDeque<usize> = VecDeque::new();
+    let mut nameless: Vec<usize> = Vec::new();
     for (index, (_, call)) in calls.iter().enumerate() {
         match call.id.as_deref() {
             Some(id) => by_id.entry(id).or_default().push_back(index),
-            None => nameless.push_back(index),
+            None => nameless.push(index),
         }
     }
     let mut answers = vec![None; calls.len()];
@@ -92,57 +100,52 @@ fn answers(calls: &[(At, &Call)], results: &[(At, &Outcome)]) -> Vec<Option<usiz
             Some(None) | None => unnamed.push(index),
         }
     }
-    if nameless.is_empty() && unnamed.iter().all(|index| names_a_call(results, *index)) {
-        return answers;
+    let all_have_ids = nameless.is_empty();
+    if all_have_ids {
+        unnamed.retain(|index| !names_a_call(results, *index));
+    }
+    if unnamed.is_empty() {
+        return answers.into_iter().map(|answer| (answer, Vec::new())).collect();
     }
     // Results without a usable id answer, in order, the calls without one; where every call has an id, those
     // that are still waiting.
-    let mut waiting = if nameless.is_empty() {
+    let waiting = if all_have_ids {
         let mut rest: Vec<usize> = by_id.into_values().flatten().collect();
         rest.sort_unstable();
-        rest.into()
+        rest
     } else {
         nameless
     };
-    for index in unnamed {
-        let Some((at, outcome)) = results.get(index) else { continue };
-        if names_a_call(results, index) && calls.iter().all(|(_, call)| call.id.is_some()) {
-            continue;
-        }
-        if let Some(call) = take_waiting(&mut waiting, calls, *at, outcome)
-            && let Some(slot) = answers.get_mut(call)
-        {
-            *slot = Some(index);
-        }
-    }
-    answers
+    let events = events(spans, calls, results, &waiting, &unnamed);
+    let pairs = by_order::pair(events.into_iter(), calls, results);
+    pairs.answered.into_iter().for_each(|(call, result)| answer(call, result));
+    answers.into_iter().zip(by_order::rivals_of(calls.len(), pairs.contested)).collect()
+}
+
+/// The calls of `waiting`, the results of `unnamed`, and who spoke between them, in source order.
+fn events(
+    spans: &[&SpanContent],
+    calls: &[(At, &Call)],
+    results: &[(At, &Outcome)],
+    waiting: &[usize],
+    unnamed: &[usize],
+) -> Vec<Event> {
+    let words = spans.iter().enumerate().filter_map(|(span, content)| {
+        let says = |wanted: fn(&PartBody) -> bool| content.parts.iter().any(|part| wanted(&part.body));
+        let only_words = says(|body| matches!(body, PartBody::Text(_)))
+            && !says(|body| matches!(body, PartBody::Call(_) | PartBody::Result(_)));
+        let event = if content.role == Role::User { Event::Asked } else { Event::Said };
+        only_words.then_some((At { span, part: 0 }, event))
+    });
+    let calls = waiting.iter().filter_map(|index| Some((calls.get(*index)?.0, Event::Call(*index))));
+    let results = unnamed.iter().filter_map(|index| Some((results.get(*index)?.0, Event::Result(*index))));
+    let mut events: Vec<(At, Event)> = words.chain(calls).chain(results).collect();
+    events.sort_by_key(|(at, _)| *at);
+    events.into_iter().map(|(_, event)| event).collect()
 }
 
 fn names_a_call(results: &[(At, &Outcome)], index: usize) -> bool {
     results.get(index).is_some_and(|(_, outcome)| outcome.call_id.is_some())
-}
-
-/// Takes the waiting call that a result without id answers: one of its own span, else the first before it, of the tool
-/// that the result names where one of that tool waits. What comes before all calls answers none: its own is not there.
-fn take_waiting(
-    waiting: &mut VecDeque<usize>,
-    calls: &[(At, &Call)],
-    result: At,
-    outcome: &Outcome,
-) -> Option<usize> {
-    let matches = |wanted: &dyn Fn(&At, &Call) -> bool| {
-        waiting
-            .iter()
-            .take(LOOK_AHEAD)
-            .position(|call| calls.get(*call).is_some_and(|(at, call)| wanted(at, call)))
-    };
-    let place = matches(&|at, _| at.span == result.span && at.part < result.part)
-        .or_else(|| {
-            let tool = outcome.tool.as_deref()?;
-            matches(&|at, call| *at < result && call.tool == tool)
-        })
-        .or_else(|| matches(&|at, _| *at < result))?;
-    waiting.remove(place)
 }
 
 #[cfg(test)]

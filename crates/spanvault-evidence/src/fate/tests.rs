@@ -57,6 +57,7 @@ fn failure_is_read_from_flags_statuses_and_the_words_of_runtimes() {
         ("book", "{\"error\": \"no seats\"}"),
         ("book", "{\"success\": false}"),
         ("str_replace_editor", "ERROR:\nNo replacement was performed"),
+        ("run_ipython", "[No exact match found in /w/a.tsx for\n```\nconst\n```]"),
         ("action", "Your proposed edit has introduced new syntax error(s). Please read"),
         ("shell", "{\"output\":\"x\",\"metadata\":{\"exit_code\":1,\"duration_seconds\":0.1}}"),
     ] {
@@ -65,9 +66,25 @@ fn failure_is_read_from_flags_statuses_and_the_words_of_runtimes() {
 }
 
 #[test]
+fn content_that_begins_like_a_failure_is_unknown_where_no_flag_and_no_status_says() {
+    for (tool, text) in [
+        ("Read", "Error: ENOENT: no such file or directory, open '/x'"),
+        ("Bash", "Error: unknown flag"),
+        ("Grep", "java.io.IOException: closed"),
+    ] {
+        assert_eq!(fate(tool, text), (Fate::Unknown, true), "{tool}: {text}");
+        let cleared = Outcome { is_error: Some(false), ..outcome(text) };
+        assert_eq!(read_fate(&call(tool), Some(&cleared)).fate, Fate::Succeeded, "{tool}: {text}");
+        let status = Outcome { exit_code: Some(0), ..outcome(text) };
+        assert_eq!(read_fate(&call(tool), Some(&status)).fate, Fate::Succeeded, "{tool}: {text}");
+    }
+}
+
+#[test]
 fn words_of_failure_inside_of_content_are_no_verdict() {
     for (tool, text) in [
-        ("Bash", "Error: unknown flag, says the log"),
+        ("Bash", "Errors: 0, says the log"),
+        ("Read", "Error handling: see below"),
         ("Read", "     1→The user doesn't want to proceed with this tool use"),
         ("read_file", "Error handling\n=============="),
         ("bash", "<returncode>0</returncode>\n<output>\nError: x\n</output>"),

@@ -99,6 +99,69 @@ fn a_result_in_the_span_of_its_call_answers_that_call() {
     assert_eq!(answers(&spans), [None, Some(1)]);
 }
 
+fn said(role: Role) -> SpanContent {
+    SpanContent { role, ..span(vec![PartBody::Text("words".into())]) }
+}
+
+/// For every call, the spans of the results that it is contested with.
+fn contested(spans: &[SpanContent]) -> Vec<Vec<usize>> {
+    let spans: Vec<&SpanContent> = spans.iter().collect();
+    let spans_of = |paired: PairedCall| paired.rivals.into_iter().map(|at| at.span).collect();
+    pair(&spans, Registry::built_in()).into_iter().map(spans_of).collect()
+}
+
+#[test]
+fn after_words_of_the_user_a_result_answers_a_call_that_came_after_them_too() {
+    let record = [
+        span(vec![call(None, "denied")]),
+        said(Role::User),
+        span(vec![call(None, "b")]),
+        span(vec![result(None, None)]),
+    ];
+    assert_eq!(answers(&record), [None, Some(3)]);
+    assert!(contested(&record).iter().all(Vec::is_empty));
+}
+
+#[test]
+fn a_round_that_went_on_with_fewer_results_than_calls_is_contested() {
+    let round = [span(vec![call(None, "a"), call(None, "b")]), span(vec![result(None, None)])];
+    assert!(contested(&round).iter().all(Vec::is_empty), "it may still go on");
+    for next in [said(Role::User), said(Role::Assistant), span(vec![call(None, "c")])] {
+        let record = [round[0].clone(), round[1].clone(), next];
+        assert_eq!(contested(&record)[..2], [vec![1], vec![1]]);
+    }
+    let named = [
+        round[0].clone(),
+        span(vec![result(None, Some("b"))]),
+        said(Role::User),
+        span(vec![call(None, "c"), call(None, "d")]),
+        span(vec![result(None, None)]),
+        span(vec![result(None, None)]),
+    ];
+    assert_eq!(answers(&named), [None, Some(1), Some(4), Some(5)]);
+    assert!(contested(&named).iter().all(Vec::is_empty), "the name of the tool decides");
+}
+
+#[test]
+fn a_result_is_contested_while_a_call_of_an_earlier_round_of_the_turn_waits() {
+    let record = [
+        span(vec![call(None, "a"), call(None, "a")]),
+        span(vec![result(None, None)]),
+        span(vec![call(None, "c")]),
+        span(vec![result(None, None)]),
+        span(vec![result(None, None)]),
+    ];
+    assert!(contested(&record).iter().all(|rivals| !rivals.is_empty()));
+    let late = [
+        span(vec![call(None, "a")]),
+        said(Role::User),
+        span(vec![call(None, "b")]),
+        span(vec![result(None, None)]),
+        span(vec![result(None, None)]),
+    ];
+    assert_eq!(contested(&late), [vec![4, 3], vec![4, 3]]);
+}
+
 #[test]
 fn many_unanswered_calls_are_paired_in_no_more_than_linear_time() {
     let mut spans: Vec<SpanContent> = (0..20_000).map(|_| span(vec![call(None, "x")])).collect();

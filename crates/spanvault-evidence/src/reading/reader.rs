@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
 
     fn call(&mut self, at: At, call: &Call, part: &Part, opens: &mut Vec<Opened>) {
         let Some(paired) = self.call_of.get(&at).map(|number| &self.calls[*number]) else { return };
-        if paired.result.is_none() && paired.fate.executed {
+        if paired.result.is_none() && paired.fate.executed && !ends_the_run(&call.tool) {
             self.unanswered.push((at.span, opens.len()));
             let obligation = owing(ObligationKind::Result, part.range, call.tool.clone());
             let acts = Acts::NONE;
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
             });
         }
         let Some(result) = paired.result else { return };
-        let succeeded = paired.fate.fate != Fate::Failed;
+        let succeeded = paired.fate.fate == Fate::Succeeded;
         if succeeded || self.reports(result, paired) {
             let acts = acts_of_call(call, &paired.effect);
             let names = strings(&call.args).into_iter().chain([call.tool.as_str()]);
@@ -259,6 +259,11 @@ fn begins_turn(content: &SpanContent) -> bool {
 /// Whether the user stopped the agent.
 fn is_abort(content: &SpanContent) -> bool {
     content.parts.iter().any(|part| matches!(&part.body, PartBody::Text(text) if text.trim_start().starts_with("[Request interrupted")))
+}
+
+/// Whether a tool's call is the end of a run, which nothing answers.
+fn ends_the_run(tool: &str) -> bool {
+    ["finish", "submit", "attempt_completion", "final_answer"].contains(&tool)
 }
 
 /// The number that a tool gave a task: "Task #3 created".

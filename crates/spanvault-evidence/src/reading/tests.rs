@@ -190,6 +190,8 @@ fn a_call_without_result_is_open_until_its_result_or_an_abort() {
     let session = session.user("[Request interrupted by user for tool use]");
     assert!(open_spans(&session).is_empty());
     assert_eq!(session.read().spans[2].discharges, [0]);
+    let session = Session::new().calls("finish", json!({"message": "all is done"}));
+    assert!(open_spans(&session).is_empty(), "nothing answers the end of a run");
 }
 
 #[test]

@@ -107,7 +107,7 @@ impl CallFilter {
         let unseen = match self.by_result(reading, read) {
             Ok(true) => Vec::new(),
             Ok(false) => return Judgement::No,
-            Err(unseen) => unseen.to_vec(),
+            Err(unseen) => unseen,
         };
         if opaque || !unseen.is_empty() { Judgement::Doubtful { opaque, unseen } } else { Judgement::Yes }
     }
@@ -153,13 +153,19 @@ impl CallFilter {
         (read.effect.effect == Effect::Opaque).then_some(false)
     }
 
-    /// Whether the fate is as asked for; `Err` with the spans that the result may stand in.
-    fn by_result<'a>(&self, reading: &Reading, read: &'a ReadCall) -> Result<bool, &'a [usize]> {
+    /// Whether the fate is as asked for; `Err` with the spans that the result may stand in, or that do not say.
+    fn by_result(&self, reading: &Reading, read: &ReadCall) -> Result<bool, Vec<usize>> {
         if self.fate.is_none() && !self.negative {
             return Ok(true);
         }
         let (at, fate) = match &read.answer {
-            CallAnswer::InDoubt(unseen) => return Err(unseen),
+            CallAnswer::InDoubt(unseen) => return Err(unseen.clone()),
+            // It has a result that may report a failure or not.
+            CallAnswer::Result { at, fate }
+                if fate.fate == Fate::Unknown && (self.negative || self.fate != Some(Fate::Unknown)) =>
+            {
+                return Err(vec![at.span]);
+            }
             CallAnswer::Result { at, fate } => (Some(*at), fate),
             CallAnswer::None(fate) => (None, fate),
         };

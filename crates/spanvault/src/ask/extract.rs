@@ -92,13 +92,14 @@ fn in_doubt(reading: &Reading, unseen: &[usize], known: Value) -> Extracted {
     Extracted::InDoubt { doubts: doubts_about(reading, unseen).collect(), known }
 }
 
-/// The unseen spans at `unseen` as doubts.
+/// The spans at `unseen` as doubts: what cannot be seen, or may be meant as well as others.
 pub(super) fn doubts_about(reading: &Reading, unseen: &[usize]) -> impl Iterator<Item = Doubt> {
     unseen.iter().filter_map(|at| {
         let span = reading.spans.get(*at)?;
         Some(match reading.slot(*at)? {
             Slot::Unseen { reason, tombstone } => Doubt::unseen(span, *reason, *tombstone),
-            Slot::Seen(_) | Slot::WithoutWords | Slot::NoConversation | Slot::Skipped => {
+            Slot::Seen(_) => Doubt::of(span, MissingReason::Ambiguous),
+            Slot::WithoutWords | Slot::NoConversation | Slot::Skipped => {
                 Doubt::of(span, MissingReason::Missing)
             }
         })

@@ -54,7 +54,7 @@ pub(super) enum CallAnswer {
     Result { at: At, fate: FateReading },
     /// There is none.
     None(FateReading),
-    /// It may stand in one of these spans, none of which can be seen.
+    /// It may stand in one of these spans: none of them can be seen, or order does not say which of them it is.
     InDoubt(Vec<usize>),
 }
 
@@ -166,6 +166,9 @@ impl Reading {
             let unseen = rivals.of(call, result);
             let answer = match result {
                 _any if !unseen.is_empty() => CallAnswer::InDoubt(unseen),
+                _any if !paired.rivals.is_empty() => {
+                    CallAnswer::InDoubt(paired.rivals.iter().map(|rival| rival.span).collect())
+                }
                 Some((at, _outcome)) => CallAnswer::Result { at, fate: paired.fate },
                 None => CallAnswer::None(paired.fate),
             };

@@ -86,7 +86,7 @@ impl Vault {
         // Where a call or result cannot be seen, an order says nothing about which result answers which call.
         let has_gaps = view.rows.iter().any(|row| matches!(row.sight, Sight::Unseen(_)));
         for mut paired in pair(&contents, &self.registry).into_iter().filter(is_side_effect) {
-            if has_gaps && !names_its_result(&contents, &paired) {
+            if (has_gaps && !names_its_result(&contents, &paired)) || !paired.rivals.is_empty() {
                 paired.result = None;
                 paired.fate = FateReading { fate: Fate::Unknown, executed: true };
             }

@@ -179,6 +179,41 @@ fn a_fate_that_is_unseen_may_or_may_not_be_the_one_that_is_asked_for() {
 }
 
 #[test]
+fn a_result_that_order_gives_to_one_call_or_another_is_the_result_of_neither() {
+    let mut library = Library::new();
+    library
+        .calls_all(&[("", "f", json!({"n":1})), ("", "f", json!({"n":2}))])
+        .returns("", "only one came")
+        .user("go on")
+        .calls("", "g", json!({}))
+        .returns("", "done");
+    for n in [1, 2] {
+        let asked = json!({"calls":{"tool":"f"},"nth":n,"get":"result"});
+        insufficient(&library.ask(asked), Value::Null, &[MissingReason::Ambiguous]);
+    }
+    insufficient(
+        &library.ask(json!({"calls":{"tool":"f","fate":"succeeded"},"get":"count"})),
+        0,
+        &[MissingReason::Ambiguous],
+    );
+    present(&library.ask(json!({"calls":{"tool":"f"},"get":"count"})), 2);
+    present(&library.ask(json!({"calls":{"tool":"g"},"get":"result"})), "done");
+}
+
+#[test]
+fn content_that_may_be_a_report_of_failure_has_no_fate_that_is_certain() {
+    let mut library = Library::new();
+    library.calls("1", "Read", json!({"file_path":"/a"})).returns("1", "Error: ENOENT: no such file");
+    let fate = json!({"issued":true,"outcome":"unknown","result":"Error: ENOENT: no such file"});
+    let asked = |fate: &str| library.ask(json!({"calls":{"tool":"Read","fate":fate},"get":"count"}));
+    insufficient(&asked("succeeded"), 0, &[MissingReason::Ambiguous]);
+    insufficient(&asked("failed"), 0, &[MissingReason::Ambiguous]);
+    present(&asked("unknown"), 1);
+    insufficient(&library.ask(json!({"negatives":{}})), Value::Null, &[MissingReason::Ambiguous]);
+    present(&library.ask(json!({"calls":{"tool":"Read"},"get":"fate"})), fate);
+}
+
+#[test]
 fn an_unanswered_call_is_certain_where_nothing_unseen_could_be_its_result() {
     let mut library = Library::new();
     library.says("before").reclaimed().calls("1", "f", json!({})).says("later").reclaimed();
