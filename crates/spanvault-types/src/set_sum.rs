@@ -107,7 +107,7 @@ fn stretched(hash: &ContentHash) -> [u8; SetSum::BYTES] {
 }
 
 fn lanes(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
-    bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+    bytes.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair))
 }
 
 #[cfg(test)]
