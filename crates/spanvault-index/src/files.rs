@@ -7,10 +7,11 @@
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
-use spanvault_env::{Disk, OpenMode, RealDisk};
+use spanvault_env::{Clock, Disk, OpenMode, RealClock, RealDisk};
 
 use crate::IndexError;
 use crate::stamp::{self, Stamp};
@@ -25,8 +26,11 @@ const HASH_BYTES: usize = 32;
 /// sled's main file, which it locks.
 const SLED_FILE: &str = "db";
 
-/// How often a lock is tried that a handle which is being dropped still holds.
-const RELEASE_TRIES: u32 = 1 << 18;
+/// How long a lock is waited for that a handle which is being dropped still holds.
+const RELEASE_US: u64 = 3_000_000;
+
+/// How long to wait between two tries.
+const RETRY: Duration = Duration::from_millis(1);
 
 /// Whether anything at all is there, a link included.
 pub(crate) fn exists(dir: &Path) -> bool {
@@ -93,15 +97,24 @@ pub(crate) fn wait_until_released(dir: &Path) -> Result<(), IndexError> {
         Err(Errno::NOENT) => return Ok(()),
         Err(errno) => return Err(failed("open")(errno.into())),
     };
-    for _try in 0..RELEASE_TRIES {
+    let clock = RealClock::new();
+    let until = clock.elapsed_us().saturating_add(RELEASE_US);
+    loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             // Closing the file gives the lock up again.
             Ok(()) => return Ok(()),
-            Err(Errno::WOULDBLOCK) => std::thread::yield_now(),
+            Err(Errno::WOULDBLOCK) if clock.elapsed_us() >= until => {
+                return Err(IndexError::InUse { path: dir.to_owned() });
+            }
+            Err(Errno::WOULDBLOCK) => wait(),
             Err(errno) => return Err(failed("lock")(errno.into())),
         }
     }
-    Err(IndexError::InUse { path: dir.to_owned() })
+}
+
+#[expect(clippy::disallowed_methods, reason = "the engine tells nobody when it has let its lock go")]
+fn wait() {
+    std::thread::sleep(RETRY);
 }
 
 /// Makes what sled made readable by this user alone: sled takes the umask as it is (I82).

@@ -5,7 +5,7 @@
 //! rests on either: before the index is there, and after it failed, look-ups go through the sidecars.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 
@@ -160,6 +160,8 @@ impl Shared {
         let applied = self.index().as_ref().map(|index| after(index.applied().position.get(), LAG_MAX));
         let posted = after(posted.get().saturating_sub(1), postings::LAG_MAX);
         self.due.store(applied.unwrap_or(u64::MAX).min(posted), Ordering::Relaxed);
+        // With the fence in `follow`: either the thread's next look at the log sees a commit, or that commit sees this.
+        fence(Ordering::SeqCst);
     }
 
     fn is_due(&self, end: Position) -> bool {
@@ -228,6 +230,8 @@ pub(crate) fn follow(vault: &Vault, commit: Position) {
             }
         }
         IndexKind::Sled => {
+            // The commit is in the log by now: see `set_due`.
+            fence(Ordering::SeqCst);
             if shared.is_due(commit) {
                 // Locked, so that the thread is either before its look at the log or waits.
                 let _task = shared.task();
