@@ -27,9 +27,9 @@ impl Store {
         let Some(lines) = self.living_lines(id, &old)? else { return Ok(None) };
         let old_bytes = self.len_of(&path)?;
         if lines.iter().all(|line| line.method == Method::Dropped) {
-            self.forget_pack(id);
             drop(old);
             self.env.disk.remove(&path).map_err(io_error("remove", &path))?;
+            self.forget_pack(id);
             self.sync_dir(&self.layout.cold)?;
             return Ok(Some(old_bytes));
         }

@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
 use spanvault_env::OpenMode;
-use spanvault_env::sync::Mutex;
+use spanvault_env::sync::{Mutex, MutexGuard};
 use spanvault_types::key::{self, Table};
+use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{Event, Position};
 
 use crate::cold::{Line, Method, Pack};
@@ -35,12 +36,19 @@ pub(crate) struct Demotion {
 /// What was looked at last.
 #[derive(Debug)]
 pub(crate) struct Kept<T> {
-    items: Mutex<VecDeque<(u64, Arc<T>)>>,
+    items: Mutex<Items<T>>,
+}
+
+#[derive(Debug)]
+struct Items<T> {
+    newest: VecDeque<(u64, Arc<T>)>,
+    /// How often one was forgotten: what was begun to be made before may be of a file that is gone.
+    forgotten: u64,
 }
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
-        Self { items: Mutex::new(VecDeque::new()) }
+        Self { items: Mutex::new(Items { newest: VecDeque::new(), forgotten: 0 }) }
     }
 }
 
@@ -51,19 +59,30 @@ impl<T> Kept<T> {
         id: u64,
         make: impl FnOnce() -> std::result::Result<T, E>,
     ) -> std::result::Result<Arc<T>, E> {
-        let lock = || self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_id, item)) = lock().iter().find(|(kept, _)| *kept == id) {
-            return Ok(Arc::clone(item));
-        }
+        let forgotten = {
+            let items = self.items();
+            if let Some((_id, item)) = items.newest.iter().find(|(kept, _)| *kept == id) {
+                return Ok(Arc::clone(item));
+            }
+            items.forgotten
+        };
         let made = Arc::new(make()?);
-        let mut items = lock();
-        items.push_front((id, Arc::clone(&made)));
-        items.truncate(KEPT_MAX);
+        let mut items = self.items();
+        if items.forgotten == forgotten {
+            items.newest.push_front((id, Arc::clone(&made)));
+            items.newest.truncate(KEPT_MAX);
+        }
         Ok(made)
     }
 
     fn forget(&self, id: u64) {
-        self.items.lock().unwrap_or_else(PoisonError::into_inner).retain(|(kept, _)| *kept != id);
+        let mut items = self.items();
+        items.newest.retain(|(kept, _)| *kept != id);
+        items.forgotten += 1;
+    }
+
+    fn items(&self) -> MutexGuard<'_, Items<T>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -127,19 +146,29 @@ impl Store {
         self.cold.packs.forget(id);
     }
 
-    /// The line of the original at `at` in the pack that it was demoted to.
-    pub(crate) fn cold_line(&self, at: Position, demotion: &Demotion) -> std::result::Result<Line, Unusable> {
+    /// The pack that the original at `at` was demoted to, and its line there. The line is good in this pack alone: one that
+    /// was written in its place since has its entries elsewhere.
+    fn cold_line(
+        &self,
+        at: Position,
+        demotion: &Demotion,
+    ) -> std::result::Result<(Arc<Pack>, Line), Unusable> {
         let number = demotion.originals.binary_search(&at).map_err(|_absent| Unusable::Damaged)?;
-        let line = self.pack(demotion.pack)?.line(crate::bytes::len_u64(number))?;
-        if line.position == at.get() { Ok(line) } else { Err(Unusable::Damaged) }
+        let pack = self.pack(demotion.pack)?;
+        let line = pack.line(crate::bytes::len_u64(number))?;
+        if line.position != at.get() {
+            return Err(Unusable::Damaged);
+        }
+        let pack = if is_planted(Bug::LineOfAnotherPack) { self.pack(demotion.pack)? } else { pack };
+        Ok((pack, line))
     }
 
     /// The original at `at` out of its pack, verified; `None` where it was never demoted.
     pub(crate) fn cold_original(&self, at: Position) -> Result<Option<Original>> {
         let Some(demotion) = self.readable_demotion(at)? else { return Ok(None) };
         let read = || {
-            let line = self.cold_line(at, &demotion)?;
-            Ok((line.hash, self.pack(demotion.pack)?.original(&line)?))
+            let (pack, line) = self.cold_line(at, &demotion)?;
+            Ok((line.hash, pack.original(&line)?))
         };
         match read() {
             Ok((hash, bytes)) => Ok(Some(Original { at, hash, bytes })),
@@ -152,15 +181,15 @@ impl Store {
     pub(crate) fn cold_stretch(&self, at: Position, range: &Range<u64>) -> Result<Option<Vec<u8>>> {
         let Some(demotion) = self.readable_demotion(at)? else { return Ok(None) };
         let stretch = || {
-            let line = self.cold_line(at, &demotion)?;
-            self.pack(demotion.pack)?.stretch(&line, range)
+            let (pack, line) = self.cold_line(at, &demotion)?;
+            pack.stretch(&line, range)
         };
         Ok(usable(stretch()).map_err(io_error("read", &self.layout.pack(demotion.pack)))?.flatten())
     }
 
     /// Whether a pack has the original at `at`, as far as is known without unpacking it.
     pub(crate) fn is_cold(&self, at: Position, demotion: &Demotion) -> bool {
-        let there = self.cold_line(at, demotion).is_ok_and(|line| line.method != Method::Dropped);
+        let there = self.cold_line(at, demotion).is_ok_and(|(_pack, line)| line.method != Method::Dropped);
         let is_damaged = |damage: &Damage| (damage.fault, damage.segment) == (Fault::ColdCopy, demotion.pack);
         there && !self.has_damage(at, is_damaged)
     }
@@ -195,6 +224,7 @@ impl Store {
         // A pack is written anew, or removed, once its originals are gone: no damage.
         match self.reclaimed(at) {
             Ok(None) => {}
+            Ok(Some(_gone)) if is_planted(Bug::GoneForDamaged) => {}
             Ok(Some(gone)) => return gone,
             Err(error) => return error,
         }

@@ -16,6 +16,10 @@ pub enum Bug {
     NoSecondLook,
     /// Whoever walks the log goes by the places of the frames in a file that was replaced meanwhile.
     OldPlaces,
+    /// What a reader does not find is taken for damaged, though it went lawfully meanwhile (I64).
+    GoneForDamaged,
+    /// A reader looks an original up in one file of a pack and reads it out of the one that took its place.
+    LineOfAnotherPack,
     /// What is recorded again is taken for stored, though its bytes are gone (I15).
     GoneForStored,
     /// Nothing is synced before it is acknowledged (I1).
