@@ -23,6 +23,24 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The number by which a sidecar tells what of a frame could not be read, where its keys are lost with that.
+    pub(crate) const fn unread_code(self) -> Option<u64> {
+        match self {
+            Self::Frame => Some(1),
+            Self::Event => Some(2),
+            Self::Body | Self::Chain | Self::SegmentHead | Self::ColdCopy | Self::Missing => None,
+        }
+    }
+
+    /// What a number of [`Fault::unread_code`] stands for.
+    pub(crate) const fn of_unread(code: u64) -> Option<Self> {
+        match code {
+            1 => Some(Self::Frame),
+            2 => Some(Self::Event),
+            _ => None,
+        }
+    }
+
     /// The words that complete "read position 17:".
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -50,7 +50,12 @@ impl Store {
                 return Err(StoreError::StalePermit { at });
             }
             match self.fate(at)? {
-                Fate::Condemned(_) => {}
+                // A record behind the condemnation that nobody can read may have ended it.
+                Fate::Condemned(by) => {
+                    if let Some(doubt) = self.unproven_after(by) {
+                        return Err(doubt);
+                    }
+                }
                 Fate::Kept => return Err(StoreError::NotCondemned { at }),
                 Fate::Reclaimed(tombstone) => return Err(StoreError::Reclaimed { at, tombstone }),
             }

@@ -7,16 +7,17 @@ use std::sync::{Arc, PoisonError, TryLockError};
 use arc_swap::{ArcSwap, Guard};
 use spanvault_env::sync::{Mutex, MutexGuard, RwLock};
 use spanvault_env::{ClockState, Env, LockHandle, StoreClock};
+use spanvault_types::key::{self, Table};
 use spanvault_types::{Counts, Position, StoreTime};
 
-use crate::damage::Damage;
+use crate::damage::{Damage, Fault};
 use crate::error::{Result, StoreError};
 use crate::flush::Flush;
 use crate::handles::Handles;
 use crate::layout::Layout;
 use crate::lookup::Scans;
-use crate::reserve::Reserve;
-use crate::segment::Cursor;
+use crate::reserve::{Reserve, is_ledger};
+use crate::segment::{COMMIT_KIND, Cursor};
 use crate::sidecar::Recent;
 use crate::stamp::CheckKey;
 use crate::tier::Cold;
@@ -167,6 +168,33 @@ impl Store {
     /// unknown (I16).
     pub fn damage(&self) -> Vec<Damage> {
         self.damage_set().iter().copied().collect()
+    }
+
+    /// The first position of each stretch of the log of which nobody knows under which keys it was found, ascending: what a
+    /// scan of keys would otherwise pass by in silence. Records that can be told to be of the ledger alone are not among
+    /// them.
+    ///
+    /// # Errors
+    /// As [`Store::scan`].
+    pub fn unread_records(&self) -> Result<BTreeSet<Position>> {
+        let missing = {
+            let damage = self.damage_set();
+            let missing = damage.iter().filter(|damage| damage.fault == Fault::Missing);
+            missing.map(|damage| damage.from).collect::<Vec<_>>()
+        };
+        let mut lost: BTreeSet<Position> = missing.into_iter().collect();
+        for (found, at) in self.scan(&[Table::Unread as u8])? {
+            // More than one frame, or one whose head is gone, may have been anything.
+            let is_one = key::field(&found, 1) == Some(at);
+            let is_of_the_ledger = || {
+                let head = self.retrying(|| self.raw_frame(&self.locate(at)?, 0)).map(|raw| raw.head);
+                head.is_ok_and(|head| head.kind == COMMIT_KIND || is_ledger(head.kind))
+            };
+            if !(is_one && is_of_the_ledger()) {
+                lost.insert(at);
+            }
+        }
+        Ok(lost)
     }
 
     pub(crate) fn note_damage(&self, damage: Damage) {

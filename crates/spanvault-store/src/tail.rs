@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use spanvault_env::sync::RwLock;
 use spanvault_env::{DiskFile, Env, OpenMode};
+use spanvault_types::key::{self, Table};
 use spanvault_types::{ClockStamp, Counts, Position};
 
 use crate::bytes::len_u64;
@@ -14,8 +15,8 @@ use crate::damage::{Damage, Fault};
 use crate::error::{Result, StoreError, io_error};
 use crate::frame::{FrameHead, HEAD_BYTES};
 use crate::layout::{Layout, segment_number};
-use crate::segment::{Cursor, Replay, Replayed, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap};
-use crate::sidecar::{Sidecar, Unusable};
+use crate::segment::{Cursor, KeyRange, Replay, Replayed, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap};
+use crate::sidecar::{Recent, Sidecar, Unusable};
 use crate::stamp::{CheckKey, Place};
 use crate::view::{Open, Sealed};
 
@@ -71,6 +72,8 @@ pub(crate) fn load(env: &Env, layout: &Layout, key: &CheckKey, acked: u64, mode:
         replayed,
     };
     for (segment, sidecar) in sealed.segments {
+        // What cannot be read of its sidecar is found out when the segment is scanned in its place.
+        tail.damage.extend(loader.unread(&segment).unwrap_or_default());
         if segment.sidecar().is_none() {
             tail.unindexed.push(segment.number());
             if segment.number() + 1 == last || matches!(sidecar, SidecarState::Stale) {
@@ -158,6 +161,24 @@ impl Loader<'_> {
             Ok(_other) => (None, SidecarState::Stale),
             Err(_unusable) => (None, SidecarState::Unusable),
         }
+    }
+
+    /// What could not be read of a segment when its sidecar was made.
+    fn unread(&self, segment: &Sealed) -> std::result::Result<Vec<Damage>, Unusable> {
+        let range = KeyRange::prefix(&[Table::Unread as u8]).filter(|range| !segment.rules_out(range));
+        let Some((range, sidecar)) = range.zip(segment.sidecar()) else { return Ok(Vec::new()) };
+        let file = self.env.disk.open(&self.layout.sidecar(segment.number()), OpenMode::Read)?;
+        let mut damage = Vec::new();
+        for entry in sidecar.scan(&*file, &range, &Recent::default())? {
+            let field = |n| key::field(entry.key.as_slice(), n);
+            let fault = field(2).and_then(|code| Fault::of_unread(code.get()));
+            let (Some(from), Some(to), Some(fault)) = (field(0), field(1), fault) else { continue };
+            let (first, slots) = sidecar.slots(&*file, from.get())?;
+            let slot = usize::try_from(from.get() - first).ok().and_then(|index| slots.get(index));
+            let offset = slot.and_then(|slot| slot.offset()).unwrap_or(0);
+            damage.push(Damage { from, to, segment: segment.number(), offset, fault });
+        }
+        Ok(damage)
     }
 
     pub(crate) fn open(

@@ -69,6 +69,9 @@ pub enum Table {
     Imported = 27,
     /// Span -> the record that says which spans its text replaced.
     ImportedFrom = 28,
+    /// First and last position of frames that could not be read when their segment was scanned, and which part of them
+    /// could not -> the first. No event has such a key: it stands in a sidecar, for what is not under any other.
+    Unread = 29,
 }
 
 /// A key of `table` made of positions; also the prefix of all keys that start with them.

@@ -1,11 +1,11 @@
 //! Questions to a vault: hands the originals of its sessions and sources to [`crate::ask`].
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
 use spanvault_evidence::Registry;
 use spanvault_store::Whereabouts;
-use spanvault_types::{ContentHash, Event, Position, SpanKind, SpanRecorded};
+use spanvault_types::{ContentHash, Event, Position, Role, SpanKind, SpanRecorded};
 
 use crate::ask::{
     self, Answer, AskError, AskSpan, Narrowed, Need, Originals, Query, QueryError, Sieve, Sight, Transcript,
@@ -117,10 +117,17 @@ impl<'v> VaultOriginals<'v> {
         let mut records: Vec<(Arc<str>, Vec<AskSpan>)> = Vec::new();
         let mut at_record: HashMap<Arc<str>, usize> = HashMap::new();
         let mut names = Names::default();
+        let mut lost = self.vault.store.unread_records()?.split_off(&source);
         for (_piece_at, piece) in self.vault.recipe(source)? {
             for (at, index) in piece.runs.iter().flat_map(crate::ingest::pieces_of) {
                 let Some(index) = index else { continue };
-                let recorded = self.vault.span_and_hash_at(at)?;
+                let recorded = match self.vault.span_and_hash_at(at) {
+                    Err(error) if error.kind() == ErrorKind::Corrupt => {
+                        lost.insert(at);
+                        continue;
+                    }
+                    other => other?,
+                };
                 let record: Arc<str> = recorded.span.record.as_str().into();
                 let ask_span = self.ask_span(&recorded, index, Arc::clone(&path), &mut names)?;
                 let n = *at_record.entry(Arc::clone(&record)).or_insert_with(|| {
@@ -135,15 +142,28 @@ impl<'v> VaultOriginals<'v> {
         Ok(records
             .into_iter()
             .map(|(record, spans)| Transcript { source: Arc::clone(&path), record, spans })
+            .map(|transcript| with_lost(transcript, &lost, None))
             .collect())
     }
 
     pub(crate) fn of_session(&self, session: Position) -> Result<Transcript> {
         let mut spans = Vec::new();
+        let mut lost = self.vault.store.unread_records()?.split_off(&session);
         for at in self.vault.session_spans(session)? {
-            spans.push(self.vault.span_and_hash_at(at)?);
+            match self.vault.span_and_hash_at(at) {
+                Ok(recorded) => spans.push(recorded),
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    lost.insert(at);
+                }
+                Err(error) => return Err(error),
+            }
         }
-        self.of_spans(spans)
+        let transcript = self.of_spans(spans)?;
+        if lost.is_empty() {
+            return Ok(transcript);
+        }
+        let session = (session, self.vault.session_at(session)?.name.into());
+        Ok(with_lost(transcript, &lost, Some(&session)))
     }
 
     /// A transcript of spans of one session, in their order.
@@ -234,6 +254,12 @@ impl Originals for VaultOriginals<'_> {
             None => self.vault.sessions()?.iter().map(crate::Session::id).collect::<Vec<_>>(),
         };
         let mut listed = VecDeque::new();
+        if within.session.is_none() {
+            // The record of a whole session may be lost, so that no other transcript tells of it.
+            let lost = self.vault.store.unread_records()?;
+            let nothing = Transcript { source: Arc::from(""), record: Arc::from(""), spans: Vec::new() };
+            listed.extend((!lost.is_empty()).then(|| Ok(with_lost(nothing, &lost, None))));
+        }
         let mut sessions = sessions.into_iter();
         Ok(Box::new(std::iter::from_fn(move || {
             if listed.is_empty() {
@@ -324,6 +350,42 @@ impl VaultOriginals<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// A transcript with records that nobody can read, each in its place: each may have been a span of it, by anybody and of
+/// any kind, so it is one that cannot be seen (I66). `session`: that of all its spans, where it is one.
+fn with_lost(
+    mut transcript: Transcript,
+    lost: &BTreeSet<Position>,
+    session: Option<&(Position, Arc<str>)>,
+) -> Transcript {
+    for at in lost {
+        let place = transcript.spans.partition_point(|span| span.span < *at);
+        let before = place.checked_sub(1).and_then(|before| transcript.spans.get(before));
+        let beside = before.or(transcript.spans.first());
+        let (session_at, session) = session
+            .cloned()
+            .or_else(|| beside.map(|span| (span.session_at, Arc::clone(&span.session))))
+            .unwrap_or_else(|| (*at, Arc::from("")));
+        let span = AskSpan {
+            span: *at,
+            original: *at,
+            hash: ContentHash::from_bytes([0; 32]),
+            bytes: 0,
+            session,
+            session_at,
+            source: Arc::clone(&transcript.source),
+            source_at: beside.map_or(Position::ZERO, |span| span.source_at),
+            record: Arc::clone(&transcript.record),
+            index: before.map_or(0, |span| span.index.saturating_add(1)),
+            role: Role::User,
+            // Of bytes that were never parsed nobody takes role or kind for known.
+            kind: SpanKind::Quarantined,
+            timestamp_ms: None,
+        };
+        transcript.spans.insert(place, span);
+    }
+    transcript
 }
 
 /// Names of sessions and sources, looked up once.

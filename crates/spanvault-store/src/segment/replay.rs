@@ -8,7 +8,7 @@
 use std::io;
 
 use spanvault_env::DiskFile;
-use spanvault_types::key::{self, keys_of};
+use spanvault_types::key::{self, Table, keys_of};
 use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{ClockStamp, Commit, ContentHash, Counts, Event, Position, StoreTime};
 
@@ -328,6 +328,7 @@ impl<'a> Replay<'a> {
         let next = self.found.map.next();
         self.found.cursor.next = next;
         self.found.damage.retain(|damage| damage.from.get() < next);
+        self.found.map.keys.extend(self.found.damage.iter().filter_map(unread));
         self.found
     }
 
@@ -361,6 +362,13 @@ fn durable_beyond(
             Step::End => return Ok(durable),
         }
     }
+}
+
+/// The key of what cannot be read: an opening that goes by the sidecar of the segment has to know of it (I16).
+fn unread(damage: &Damage) -> Option<Entry> {
+    let what = Position::new(damage.fault.unread_code()?);
+    let key = ShortKey::new(&key::key(Table::Unread, &[damage.from, damage.to, what]))?;
+    Some(Entry { key, at: damage.from.get() })
 }
 
 fn slot(offset: Option<u64>, time: Option<StoreTime>) -> Slot {

@@ -47,8 +47,10 @@ impl Session<'_> {
     pub fn replay(&self, sink: &mut dyn FnMut(ReplayedSpan) -> Result<()>) -> Result<Replay> {
         let vault = self.vault;
         let spans = vault.session_spans(self.at)?;
-        let mut missing = Vec::new();
-        for at in &spans {
+        // A record that nobody can read may have been a span of this session.
+        let lost = vault.store.unread_records()?.split_off(&self.at);
+        let mut missing: Vec<_> = lost.iter().map(|at| (SpanId(*at), None, Whereabouts::Corrupt)).collect();
+        for at in spans.iter().filter(|at| !lost.contains(at)) {
             let original = vault.span_at(*at)?.original;
             if vault.bytes_at(original).is_err() {
                 missing.push((SpanId(*at), vault.hash_at(original)?, vault.store.whereabouts(original)));
