@@ -7,9 +7,21 @@ use std::time::Duration;
 use spanvault::{ContextItem, SpanFilter, Vault};
 use spanvault_testkit::reliability;
 
-/// How many times a writer is killed; `SPANVAULT_LONG=1` for a hundred.
+/// How many times a writer of each kind is killed; `SPANVAULT_RELIABILITY=1` for the number of continuous integration.
 fn rounds() -> u64 {
-    if std::env::var_os("SPANVAULT_LONG").is_some() { 100 } else { 12 }
+    rounds_of(12, 50)
+}
+
+/// The small number of a run by the way, the full one, or with `SPANVAULT_LONG=1` twenty times that.
+pub(crate) fn rounds_of(small: u64, full: u64) -> u64 {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|set| set == "1");
+    if is_set("SPANVAULT_LONG") {
+        full * 20
+    } else if is_set("SPANVAULT_RELIABILITY") {
+        full
+    } else {
+        small
+    }
 }
 
 /// A transcript of its own session, large enough for a compaction.
@@ -124,5 +136,5 @@ fn i1_i6_a_writer_killed_at_any_moment_loses_nothing_acknowledged_and_leaves_no_
         rounds()
     );
     assert!(killed > 0 && !acknowledged.is_empty() && compacted > 0);
-    reliability("t5_kills", 2 * rounds(), 24);
+    reliability("t5_kills", 2 * rounds(), 100);
 }

@@ -11,9 +11,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
-use spanvault::types::{ContentHash, Position};
-use spanvault::{ErrorKind, Vault, VerifyDepth};
-use spanvault_testkit::{Auditor, reliability};
+use spanvault::Vault;
+use spanvault::types::ContentHash;
+use spanvault_testkit::reliability;
+
+use crate::outside::{self, Fate, May, fate, lines, run};
 
 /// Rounds on one file system, one after another.
 const ROUNDS_OF_A_DISK: u32 = 25;
@@ -28,12 +30,6 @@ const SHUT_DOWN: &str = r#"
 /// How many file systems; `SPANVAULT_LONG=1` for five hundred rounds.
 fn disks() -> u32 {
     if std::env::var_os("SPANVAULT_LONG").is_some() { 20 } else { 1 }
-}
-
-fn run(program: &str, args: &[&str]) -> Result<(), String> {
-    let done = Command::new(program).args(args).output().map_err(|error| format!("{program}: {error}"))?;
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    if done.status.success() { Ok(()) } else { Err(format!("{program} {args:?}: {said}")) }
 }
 
 /// A file system of its own whose power can be cut; gone with the value.
@@ -98,44 +94,11 @@ impl Drop for Ext4 {
     }
 }
 
-/// What becomes of a session, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// No rule makes it due.
-    Stays,
-    /// It is due at once, but held.
-    Held,
-    /// It is due at once.
-    Goes,
-}
-
-fn fate(session: u32) -> Fate {
-    match session % 4 {
-        0 | 1 => Fate::Stays,
-        2 => Fate::Held,
-        _ => Fate::Goes,
-    }
-}
-
-/// The lines of the transcript of a session.
-fn lines(session: u32) -> Vec<String> {
-    let line = |n: u32| {
-        let (kind, role) = if n.is_multiple_of(2) { ("user", "user") } else { ("assistant", "assistant") };
-        let words = format!("Ledger {session}, entry {n}: the sum is {}. ", n * 31 + session).repeat(8);
-        format!(
-            r#"{{"type":"{kind}","uuid":"{session}-{n}","sessionId":"session-{session}","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"{role}","content":"{words}"}}}}"#,
-        )
-    };
-    (0..20).map(line).collect()
-}
-
 /// A vault on that file system, and outside of it what it acknowledged.
 struct Ledger {
     disk: Ext4,
     transcripts: tempfile::TempDir,
-    originals: BTreeMap<ContentHash, (String, u32)>,
-    /// Sessions whose hold was acknowledged.
-    held: Vec<u32>,
+    originals: BTreeMap<ContentHash, (Vec<u8>, May)>,
     sessions: u32,
     /// The next command of the story.
     step: u32,
@@ -212,15 +175,16 @@ impl Ledger {
         if !self.command(&["ingest", &path.to_string_lossy()], until) {
             return;
         }
-        for line in lines {
-            self.originals.insert(ContentHash::of(line.as_bytes()), (line, session));
-        }
         let fate = fate(session);
-        if fate == Fate::Held && Instant::now() < until {
-            if !self.command(&["hold", "add", "--session", &name], until) {
-                return;
-            }
-            self.held.push(session);
+        let may = if fate == Fate::Goes { May::Go } else { May::Stay };
+        for line in lines {
+            self.originals.insert(ContentHash::of(line.as_bytes()), (line.into_bytes(), may));
+        }
+        let is_held = fate != Fate::Held
+            || Instant::now() >= until
+            || self.command(&["hold", "add", "--session", &name], until);
+        if !is_held {
+            return;
         }
         if fate != Fate::Stays && Instant::now() < until {
             let rule = ["retention", "set", "--session", &name, "--keep-for", "1ms", "--grace", "1ms"];
@@ -228,33 +192,11 @@ impl Ledger {
         }
     }
 
-    /// Every original that was acknowledged is there byte for byte, or lawfully gone behind its tombstone; the log is
-    /// lawful and all bytes verify. Gives how many are gone.
+    /// Looks at the vault; gives how many originals are gone.
     fn look(&self, moment: &str) -> usize {
         let vault = Vault::open(self.vault()).unwrap_or_else(|error| panic!("{moment}: {error:?}"));
-        let mut gone = 0;
-        for (hash, (line, session)) in &self.originals {
-            match vault.recover(*hash) {
-                Ok(found) => assert_eq!(found, line.as_bytes(), "{moment}"),
-                Err(error) => {
-                    assert_eq!(error.kind(), ErrorKind::Insufficient, "{moment}: {hash}: {error:?}");
-                    assert!(error.tombstone().is_some(), "{moment}: {hash}: {error:?}");
-                    assert!(!self.held.contains(session), "{moment}: {hash} is held and gone");
-                    assert_ne!(fate(*session), Fate::Stays, "{moment}: {hash} was not due and is gone");
-                    gone += 1;
-                }
-            }
-        }
-        let mut auditor = Auditor::default();
-        let take = &mut |entry: &spanvault::LogEntry| {
-            auditor.take(entry.at, &entry.event).unwrap_or_else(|unlawful| panic!("{moment}: {unlawful}"));
-            Ok(())
-        };
-        vault.log(Position::new(1), &mut |entry| take(&entry)).unwrap();
-        auditor.finish().unwrap();
-        let found = vault.verify(VerifyDepth::Data, &mut |_at| {}).unwrap();
-        assert!(found.is_sound(), "{moment}: {found:?}");
-        gone
+        let looked = outside::look(&vault, &self.originals);
+        looked.unwrap_or_else(|broken| panic!("{moment}: {broken}")).0
     }
 }
 
@@ -278,7 +220,6 @@ fn i1_i10_what_was_acknowledged_survives_power_cuts_on_a_real_file_system() {
             disk,
             transcripts: tempfile::tempdir().unwrap(),
             originals: BTreeMap::new(),
-            held: Vec::new(),
             sessions: 0,
             step: 0,
             interrupted: 0,

@@ -9,6 +9,11 @@ use crate::draw::Draw;
 use crate::is_full;
 use crate::script::{Act, Stage};
 
+/// How large the vault is at least whose every byte turns.
+const BYTES_MIN: u64 = 32 << 10;
+/// As many calls and results as that takes.
+const MANY: u8 = 15;
+
 /// A vault with hot, cold and condemned originals, summaries and a hold.
 fn vault() -> Stage {
     let mut stage = Stage::new(8);
@@ -28,7 +33,12 @@ fn vault() -> Stage {
     ] {
         stage.act(&vault, act).unwrap();
     }
+    for n in 5..MANY {
+        stage.act(&vault, Act::Record(n)).unwrap();
+    }
     drop(vault);
+    let bytes: u64 = files(&stage).iter().map(|(_path, len)| len).sum();
+    assert!(bytes >= BYTES_MIN, "{bytes} bytes");
     stage
 }
 
@@ -77,7 +87,7 @@ fn i16_i17_a_bit_that_turns_anywhere_is_reported_or_does_no_harm() {
             flips += 1;
         }
     }
-    reliability("t8_flips", flips, 32 << 10);
+    reliability("t8_flips", flips, BYTES_MIN);
     reliability("t8_originals_lost_to_one_bit", most, 1);
     assert!(most <= 1, "one bit took {most} originals");
 }

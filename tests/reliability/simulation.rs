@@ -463,17 +463,18 @@ impl Simulation {
 
 #[test]
 fn nothing_that_goes_wrong_breaks_a_promise_and_afterwards_everything_can_go() {
-    let many = std::env::var("SPANVAULT_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
-    let (seeds, steps) = (many.unwrap_or(number(6, 200)), 500);
-    let next = std::sync::atomic::AtomicU64::new(0);
+    let asked = |name: &str| std::env::var(name).ok().and_then(|seeds| seeds.parse::<u64>().ok());
+    let (seeds, steps) = (asked("SPANVAULT_SEEDS").unwrap_or(number(6, 2_000)), 500);
+    let first = asked("SPANVAULT_FIRST_SEED").unwrap_or(0);
+    let next = std::sync::atomic::AtomicU64::new(first);
     let sums = std::sync::Mutex::new([0_u64; 5]);
-    let only: Option<u64> = std::env::var("SPANVAULT_SEED").ok().and_then(|seed| seed.parse().ok());
+    let only = asked("SPANVAULT_SEED");
     std::thread::scope(|scope| {
         for _worker in 0..2 {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    if seed >= seeds {
+                    if seed >= first + seeds {
                         return;
                     }
                     let seed = only.unwrap_or(seed);
