@@ -8,7 +8,7 @@ use spanvault_types::planted::{Bug, is_planted};
 use crate::error::{Result, StoreError};
 use crate::handles::FileId;
 use crate::lookup::Located;
-use crate::read::Frame;
+use crate::read::{EVENT_READ_BYTES, Frame, RawFrame};
 use crate::segment::Slot;
 use crate::store::Store;
 use crate::view::Home;
@@ -42,26 +42,39 @@ impl Iterator for Frames<'_> {
     type Item = Result<Frame>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let store = self.store;
+        self.next_raw().map(|found| {
+            let (located, mut raw) = found?;
+            let event = raw.event.take();
+            store.to_frame(&located, &raw, event)
+        })
+    }
+}
+
+impl<'s> Frames<'s> {
+    pub(crate) const fn store(&self) -> &'s Store {
+        self.store
+    }
+
+    /// The next frame as it was read, and where.
+    pub(crate) fn next_raw(&mut self) -> Option<Result<(Located, RawFrame)>> {
         if self.next >= self.until {
             return None;
         }
         let at = self.next;
         self.next += 1;
-        let store = self.store;
-        Some(match self.frame(at) {
+        Some(match self.raw(at) {
             // The slots at hand are those of the file before.
-            Err(StoreError::Rewritten { .. }) => store.frame(Position::new(at)),
+            Err(StoreError::Rewritten { .. }) => self.store.raw_frame_at(Position::new(at), EVENT_READ_BYTES),
             other => other,
         })
     }
-}
 
-impl Frames<'_> {
-    fn frame(&mut self, at: u64) -> Result<Frame> {
+    fn raw(&mut self, at: u64) -> Result<(Located, RawFrame)> {
         let store = self.store;
         let view = store.view();
         match view.home(at) {
-            Home::Open(_) => store.frame(Position::new(at)),
+            Home::Open(_) => store.raw_frame_at(Position::new(at), EVENT_READ_BYTES),
             Home::Sealed(segment, until) => {
                 let is_of_another = self.slots_of != Some(segment.log_id()) && !is_planted(Bug::OldPlaces);
                 if is_of_another || self.slot(at).is_none() {
@@ -71,7 +84,9 @@ impl Frames<'_> {
                 let Some(slot) = self.slot(at) else { return Err(self.skip_to(until, at)) };
                 let until = self.slot(at + 1).and_then(Slot::offset);
                 let file = store.log_file(segment)?;
-                store.frame_in(&Located { at, file, segment: segment.number(), slot, until })
+                let located = Located { at, file, segment: segment.number(), slot, until };
+                let raw = store.raw_frame(&located, EVENT_READ_BYTES)?;
+                Ok((located, raw))
             }
             Home::Nowhere => {
                 let first = view.sealed.first().map_or(view.open.head.first, |segment| segment.head.first);

@@ -3,7 +3,7 @@
 //! A segment is replaced by its events and living bodies, a pack by its living entries. Nothing is decided here: a hot
 //! body goes only where its cold copy was read and hashed just now, or where a tombstone says that it is gone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spanvault_types::Position;
@@ -166,20 +166,24 @@ impl Store {
 
     /// The bodies between two positions that need not be in the log any more, with their lengths.
     pub(crate) fn bodies_to_drop(&self, first: u64, until: u64) -> Result<Vec<(Position, u64)>> {
-        let mut candidates = BTreeSet::new();
+        // With the last record of its fate, which is the last of its entries.
+        let mut candidates = BTreeMap::new();
         for table in [Table::Cold, Table::Fate] {
             let Some(range) = KeyRange::positions(table, first, until) else { continue };
-            candidates.extend(self.scan_range(&range)?.iter().filter_map(|entry| first_position(&entry.key)));
+            for entry in self.scan_range(&range)? {
+                let fate = (table == Table::Fate).then(|| Position::new(entry.at));
+                candidates.extend(first_position(&entry.key).map(|at| (Position::new(at), fate)));
+            }
         }
         let mut bodies = Vec::new();
-        for at in candidates.into_iter().map(Position::new) {
+        for (at, last_fate) in candidates {
             let head = match self.retrying(|| self.raw_frame(&self.locate(at)?, 0)) {
                 Ok(raw) => raw.head,
                 // Damaged: it stays as it is, and is reported where it is read.
                 Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            if head.form == Form::Full && self.may_drop(at)? {
+            if head.form == Form::Full && self.may_drop(at, last_fate)? {
                 bodies.push((at, head.body_len));
             }
         }
@@ -187,24 +191,17 @@ impl Store {
     }
 
     /// Whether the log's copy of an original need not stay: it is reclaimed, or a pack has it.
-    fn may_drop(&self, at: Position) -> Result<bool> {
-        if self.is_over(at)? {
+    fn may_drop(&self, at: Position, last_fate: Option<Position>) -> Result<bool> {
+        if is_over(self.fate_after(last_fate)?) {
             return Ok(true);
         }
         let demotion = self.demotion(at)?.filter(|demotion| demotion.is_on_record);
         Ok(demotion.is_some_and(|demotion| self.is_cold(at, &demotion)))
     }
 
-    /// Whether a tombstone says that an original is gone.
-    fn is_over(&self, at: Position) -> Result<bool> {
-        let fate = self.fate(at)?;
-        let is_condemned = matches!(fate, Fate::Condemned(_));
-        Ok(matches!(fate, Fate::Reclaimed(_)) || is_planted(Bug::BytesBeforeTombstone) && is_condemned)
-    }
-
     /// As [`Store::may_drop`], and the cold copy is read and hashed: it will be the only one (I44).
     pub(crate) fn need_not_stay(&self, at: Position) -> Result<bool> {
-        if self.is_over(at)? {
+        if is_over(self.fate(at)?) {
             return Ok(true);
         }
         let cold = || {
@@ -262,4 +259,10 @@ impl Store {
         found.sort_by_key(|dead| dead.file_bytes - dead.bytes);
         Ok(found)
     }
+}
+
+/// Whether a tombstone says that an original is gone.
+fn is_over(fate: Fate) -> bool {
+    let is_condemned = matches!(fate, Fate::Condemned(_));
+    matches!(fate, Fate::Reclaimed(_)) || is_planted(Bug::BytesBeforeTombstone) && is_condemned
 }

@@ -5,9 +5,11 @@
 #![warn(clippy::indexing_slicing)]
 
 mod batch;
+mod bodies;
 mod bytes;
 mod chain;
 mod cold;
+mod column;
 mod damage;
 mod demote;
 mod error;
@@ -22,6 +24,7 @@ mod hint;
 mod layout;
 mod lookup;
 mod open;
+mod originals;
 mod read;
 mod rebuild;
 mod refresh;
@@ -44,11 +47,14 @@ mod whereabouts;
 mod writer;
 
 pub use batch::{Batch, Body};
+pub use bodies::Bodies;
+pub use column::Column;
 pub use damage::{Damage, Fault};
 pub use demote::DemoteReport;
 pub use error::StoreError;
 pub use frames::Frames;
 pub use free::{FreeOptions, FreeReport};
+pub use originals::Originals;
 pub use read::{BodyState, Frame, Original};
 pub use rebuild::Progress;
 pub use remove::Removal;

@@ -81,13 +81,24 @@ impl Store {
     /// [`StoreError::NotFound`] beyond the end of the log; [`StoreError::Corrupt`] and [`StoreError::Missing`] for
     /// what was acknowledged and cannot be read.
     pub fn frame(&self, at: Position) -> Result<Frame> {
-        self.retrying(|| self.frame_in(&self.locate(at)?))
+        let (located, mut raw) = self.raw_frame_at(at, EVENT_READ_BYTES)?;
+        let event = raw.event.take();
+        self.to_frame(&located, &raw, event)
     }
 
-    pub(crate) fn frame_in(&self, located: &Located) -> Result<Frame> {
+    /// The frame at `at` as it stands in its file, and where.
+    pub(crate) fn raw_frame_at(&self, at: Position, read_bytes: u64) -> Result<(Located, RawFrame)> {
+        self.retrying(|| {
+            let located = self.locate(at)?;
+            let raw = self.raw_frame(&located, read_bytes)?;
+            Ok((located, raw))
+        })
+    }
+
+    /// What was read of a frame, if its event is intact.
+    pub(crate) fn to_frame(&self, located: &Located, raw: &RawFrame, event: Option<Event>) -> Result<Frame> {
         let at = Position::new(located.at);
-        let raw = self.raw_frame(located, EVENT_READ_BYTES)?;
-        let event = raw.event.ok_or_else(|| self.corrupt(located, Fault::Event))?;
+        let event = event.ok_or_else(|| self.corrupt(located, Fault::Event))?;
         let len = raw.head.body_len;
         let body = match raw.head.form {
             Form::Bare => BodyState::None,

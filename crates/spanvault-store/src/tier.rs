@@ -92,6 +92,8 @@ pub(crate) struct Cold {
     demotions: Kept<Demotion>,
     packs: Kept<Pack>,
     pub(crate) unrecorded: Unrecorded,
+    /// The fates that records tell of many originals at once.
+    pub(crate) fates: Kept<Fate>,
     /// Of damaged records: whether they tell the fate of several originals.
     pub(crate) names_several: Kept<bool>,
 }
@@ -99,10 +101,12 @@ pub(crate) struct Cold {
 impl Store {
     /// The last demotion of the original at `at`.
     pub(crate) fn demotion(&self, at: Position) -> Result<Option<Arc<Demotion>>> {
-        match self.scan_last(&key::key(Table::Cold, &[at]))? {
-            Some((_key, record)) => self.demotion_at(record),
-            None => Ok(None),
-        }
+        self.last_demotion(at)?.map_or(Ok(None), |record| self.demotion_at(record))
+    }
+
+    /// The last record that demoted the original at `at`.
+    pub(crate) fn last_demotion(&self, at: Position) -> Result<Option<Position>> {
+        Ok(self.scan_last(&key::key(Table::Cold, &[at]))?.map(|(_key, record)| record))
     }
 
     /// The demotion that the record at `record` tells of; where it is damaged, as its pack tells it.

@@ -44,7 +44,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::Corrupt`] where the record is damaged and may have been something else; it names the record.
     pub(crate) fn readable_demotion(&self, at: Position) -> Result<Option<Arc<Demotion>>> {
-        let demotion = match self.demotion(at)? {
+        self.readable_demotion_by(at, self.last_demotion(at)?)
+    }
+
+    /// As [`Store::readable_demotion`], where the last record that demoted it is known.
+    pub(crate) fn readable_demotion_by(
+        &self,
+        at: Position,
+        last: Option<Position>,
+    ) -> Result<Option<Arc<Demotion>>> {
+        let demotion = match last.map_or(Ok(None), |record| self.demotion_at(record))? {
             Some(demotion) => Some(demotion),
             None => self.unrecorded(at)?,
         };

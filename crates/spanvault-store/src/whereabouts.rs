@@ -82,7 +82,19 @@ impl Store {
             other => other,
         };
         let at = carrier.as_ref().map_or(at, |(located, _raw)| Position::new(located.at));
-        let fate = self.fate(at)?;
+        self.place_of(at, carrier, self.last_fate(at)?, || self.last_demotion(at))
+    }
+
+    /// As [`Store::whereabouts`], of what was read of the carrier at `at`, and the last records of its fate and of its
+    /// demotion.
+    pub(crate) fn place_of(
+        &self,
+        at: Position,
+        carrier: Result<(Located, RawFrame)>,
+        last_fate: Option<Position>,
+        last_demotion: impl FnOnce() -> Result<Option<Position>>,
+    ) -> Result<Whereabouts> {
+        let fate = self.fate_after(last_fate)?;
         if let Fate::Reclaimed(tombstone) = fate {
             return Ok(Whereabouts::Reclaimed { tombstone });
         }
@@ -91,7 +103,7 @@ impl Store {
             Err(StoreError::Missing { .. }) => Whereabouts::Missing,
             Err(_unreadable) => Whereabouts::Corrupt,
         };
-        let cold = match self.readable_demotion(at) {
+        let cold = match last_demotion().and_then(|last| self.readable_demotion_by(at, last)) {
             // What the log has is there, whatever became of a copy.
             Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) if hot == Whereabouts::Hot => None,
             found => found?.filter(|demotion| self.is_cold(at, demotion)),
@@ -137,9 +149,25 @@ impl Store {
 
     /// The last that the log says about an original's life.
     pub(crate) fn fate(&self, at: Position) -> Result<Fate> {
-        let Some((_key, record)) = self.scan_last(&key::key(Table::Fate, &[at]))? else {
-            return Ok(Fate::Kept);
-        };
+        self.fate_after(self.last_fate(at)?)
+    }
+
+    /// What the last record of its fate says about the life of an original; without one it is kept.
+    pub(crate) fn fate_after(&self, last: Option<Position>) -> Result<Fate> {
+        last.map_or(Ok(Fate::Kept), |record| self.fate_by(record))
+    }
+
+    /// The last record that condemned, rescued or reclaimed the original at `at`.
+    fn last_fate(&self, at: Position) -> Result<Option<Position>> {
+        Ok(self.scan_last(&key::key(Table::Fate, &[at]))?.map(|(_key, record)| record))
+    }
+
+    /// What a record says about the life of the originals that it is about.
+    fn fate_by(&self, record: Position) -> Result<Fate> {
+        self.cold.fates.get(record.get(), || self.read_fate(record)).map(|fate| *fate)
+    }
+
+    fn read_fate(&self, record: Position) -> Result<Fate> {
         let event = match self.frame(record) {
             Ok(frame) => frame.event,
             // Condemned or rescued: nobody can read since when, so it is condemned anew before it may go.

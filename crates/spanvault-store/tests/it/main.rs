@@ -9,6 +9,7 @@ mod crash;
 mod damage;
 mod life;
 mod long_originals;
+mod neighbours;
 mod noise;
 mod real;
 mod support;

@@ -61,7 +61,7 @@ fn remove(
     store.remove(writer, removals)
 }
 
-fn rescue(store: &Store, originals: &[Position]) {
+pub(crate) fn rescue(store: &Store, originals: &[Position]) {
     let is_condemned = |at: &&Position| matches!(store.whereabouts(**at), Whereabouts::Condemned { .. });
     let originals: Vec<_> = originals.iter().filter(is_condemned).copied().collect();
     let mut writer = store.lock().unwrap();
@@ -76,17 +76,17 @@ pub(crate) fn remove_all(store: &Store, originals: &[Position]) -> Result<Vec<Po
     remove(store, &mut writer, removals)
 }
 
-fn demote(store: &Store, originals: &[Position]) -> Result<u64, StoreError> {
+pub(crate) fn demote(store: &Store, originals: &[Position]) -> Result<u64, StoreError> {
     Ok(store.demote(&mut store.lock()?, originals, &mut |_| ())?.demoted)
 }
 
-fn free(store: &Store) -> Result<u64, StoreError> {
+pub(crate) fn free(store: &Store) -> Result<u64, StoreError> {
     let report = store.free_space(&mut store.lock()?, FreeOptions::default(), &mut |_| ())?;
     assert!(report.unreadable.is_empty(), "{report:?}");
     Ok(report.bytes_freed)
 }
 
-fn positions(ledger: &Ledger) -> Vec<Position> {
+pub(crate) fn positions(ledger: &Ledger) -> Vec<Position> {
     ledger.batches.iter().flat_map(|batch| batch.originals.iter().map(|(at, _)| *at)).collect()
 }
 
