@@ -32,12 +32,12 @@ pub use class::{as_read_by_gate, class_of_call, classes};
 pub use digest::{DIGEST_LINES_MAX, DIGEST_TOKENS_MAX, Digest, DigestInput, DigestTooLong, digest};
 pub use effect::{CallEffect, Effect, Lowered, Registry, RegistryError, effect_of};
 pub use fate::{Fate, FateReading, exit_code_of, fate_of, is_empty_result};
-pub use liveness::{CarriedMark, LiveMark, live};
+pub use liveness::{CarriedMark, LiveMark, live, open_marks};
 pub use negative::{Negative, NegativeKind};
 pub use obligation::{Obligation, ObligationKind};
 pub use omission::{Detail, Manifest, ManifestError, NUMBERS_SHOWN_MAX, Shown};
 pub use pairing::{At, PairedCall, pair};
-pub use reading::{SessionReading, SpanReading, SpanText, read_session};
+pub use reading::{SessionReading, SpanDebts, SpanReading, SpanText, debts_since, read_session};
 pub use summarize::{source_text, summarize};
 pub use tokens::{tokens_of_bytes, tokens_of_span};
 

@@ -7,7 +7,7 @@ use spanvault_types::{ByteRange, CarriedKind, PartBody, Role};
 
 use crate::negative::request::strings;
 use crate::obligation::command_of;
-use crate::{AtomKind, Negative, SessionReading, SpanText, atoms, atoms_of_text};
+use crate::{AtomKind, Negative, Obligation, SessionReading, SpanText, atoms, atoms_of_text};
 
 /// One thing that makes a span live.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,25 +44,41 @@ pub fn live(
     kept: &[bool],
     carried: &[CarriedMark],
 ) -> Vec<Vec<LiveMark>> {
+    let debts = reading.spans.iter().map(|span| (&*span.opens, &*span.negatives));
+    let mut marks = open_marks(debts, candidates, kept, carried);
     let context = Context { candidates, kept, carried: carried.iter().copied().collect() };
-    let mut marks: Vec<Vec<LiveMark>> = vec![Vec::new(); spans.len()];
-    for (at, (span, marks)) in reading.spans.iter().zip(&mut marks).enumerate() {
-        if context.is_candidate(at) {
-            let open = span.opens.iter().filter(|obligation| obligation.is_open());
-            marks.extend(open.map(|open| mark(CarriedKind::Obligation, open.range, &open.words)));
-            let unabsorbed = span.negatives.iter().filter(|negative| !context.absorbs(negative));
-            marks.extend(
-                unabsorbed.map(|negative| mark(CarriedKind::Negative, negative.range, &negative.words)),
-            );
-            marks.retain(|mark| !context.carries(at, mark.kind, mark.range));
-        }
-    }
     for (source, reference) in references(reading, spans, &context) {
         if let Some(marks) = marks.get_mut(source) {
             marks.push(reference);
         }
     }
     marks
+}
+
+/// As [`live`] without references: the promises that are open in each candidate, and its unabsorbed negative results.
+/// `debts` are what each span promises and what negative results it has.
+///
+/// What is kept has no live reference, for it states its details where they are used; so this is all that makes the
+/// spans live that stay.
+pub fn open_marks<'r>(
+    debts: impl Iterator<Item = (&'r [Obligation], &'r [Negative])>,
+    candidates: &[bool],
+    kept: &[bool],
+    carried: &[CarriedMark],
+) -> Vec<Vec<LiveMark>> {
+    let context = Context { candidates, kept, carried: carried.iter().copied().collect() };
+    let open_in = |(at, (opens, negatives)): (usize, (&[Obligation], &[Negative]))| {
+        if !context.is_candidate(at) {
+            return Vec::new();
+        }
+        let open = opens.iter().filter(|obligation| obligation.is_open());
+        let open = open.map(|open| mark(CarriedKind::Obligation, open.range, &open.words));
+        let unabsorbed = negatives.iter().filter(|negative| !context.absorbs(negative));
+        let unabsorbed =
+            unabsorbed.map(|negative| mark(CarriedKind::Negative, negative.range, &negative.words));
+        open.chain(unabsorbed).filter(|mark| !context.carries(at, mark.kind, mark.range)).collect()
+    };
+    debts.enumerate().map(open_in).collect()
 }
 
 fn mark(kind: CarriedKind, range: ByteRange, words: &str) -> LiveMark {

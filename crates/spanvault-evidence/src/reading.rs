@@ -47,6 +47,29 @@ pub struct SpanReading {
     pub tokens: u64,
 }
 
+/// What one span owes: the part of a [`SpanReading`] that can make it live.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpanDebts {
+    /// What it promises and leaves pending, whatever became of it.
+    pub opens: Vec<Obligation>,
+    /// Its negative results, whatever absorbed them.
+    pub negatives: Vec<Negative>,
+}
+
+/// What the spans from number `from` on owe, as [`read_session`] says it of them; nothing for those before. What comes
+/// before a span answers for it only as its call, so of those no more is read than their calls.
+pub fn debts_since(spans: &[SpanText<'_>], registry: &Registry, from: usize) -> Vec<SpanDebts> {
+    let contents: Vec<_> = spans.iter().map(|span| span.content).collect();
+    let calls = pair(&contents, registry);
+    let mut reader = Reader::new(spans, &calls);
+    reader.skip_to(from);
+    for at in from..spans.len() {
+        reader.span(at);
+    }
+    let debts = |read: reader::Read| SpanDebts { opens: read.opens, negatives: read.negatives };
+    reader.finish().into_iter().map(debts).collect()
+}
+
 /// Reads the spans of one session, in order; `registry` knows the tools.
 pub fn read_session(spans: &[SpanText<'_>], registry: &Registry) -> SessionReading {
     let contents: Vec<_> = spans.iter().map(|span| span.content).collect();

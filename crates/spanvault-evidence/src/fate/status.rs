@@ -50,6 +50,10 @@ pub(crate) fn exit_code_in(text: &str) -> Option<(i64, Range<usize>)> {
         tail += 1;
     }
     let last = text.get(tail..)?;
+    // All of them have it, and few results do.
+    if !last.contains(" code ") {
+        return None;
+    }
     BEFORE_AT_END.iter().find_map(|words| {
         let at = last.rfind(words)? + words.len();
         let (code, range) = number_at(text, tail + at)?;

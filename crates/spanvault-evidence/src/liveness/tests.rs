@@ -130,3 +130,33 @@ fn the_range_of_a_reference_points_at_the_detail_and_names_its_user() {
     assert_eq!(session.bytes(1, mark.range), "/var/log/app/run-7.log");
     assert_eq!(mark.used_by, Some(2));
 }
+
+proptest::proptest! {
+    #[test]
+    fn what_is_kept_has_no_live_reference(
+        steps in proptest::collection::vec((0_usize..4, 0_usize..3, proptest::bool::ANY), 1..14),
+    ) {
+        let path = |n: &usize| format!("/var/log/app/run-{n}.log");
+        let session = steps.iter().fold(Session::new(), |session, (kind, n, _stays)| match kind {
+            0 => session.user(&format!("look at {}", path(n))),
+            1 => session.says(&format!("I'll read {}.", path(n))),
+            2 => session.runs("ls", &path(n)),
+            _ => session.calls("Read", json!({"file_path": path(n)})).gets("No such file"),
+        });
+        let stays: Vec<bool> = steps
+            .iter()
+            .flat_map(|(kind, _n, stays)| std::iter::repeat_n(*stays, if *kind < 2 { 1 } else { 2 }))
+            .collect();
+        let candidates = vec![true; session.len()];
+        let reading = session.read();
+        let mut all = live(&reading, &session.texts(), &candidates, &stays, &[]);
+        let debts = reading.spans.iter().map(|span| (&*span.opens, &*span.negatives));
+        let open = open_marks(debts, &candidates, &stays, &[]);
+        for ((all, open), stays) in all.iter_mut().zip(&open).zip(&stays) {
+            if !stays {
+                all.retain(|mark| mark.kind != CarriedKind::Reference);
+            }
+            proptest::prop_assert_eq!(&*all, open);
+        }
+    }
+}

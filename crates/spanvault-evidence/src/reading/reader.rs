@@ -72,6 +72,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes by the spans before number `from`. What they owe is not asked, and what they settle stands before them too;
+    /// only the numbers of tasks are theirs alone.
+    pub(crate) fn skip_to(&mut self, from: usize) {
+        for paired in self.calls.iter().filter(|paired| paired.call.span < from) {
+            let Some(content) = self.spans.get(paired.call.span).map(|span| span.content) else { continue };
+            let call = call_at(content.parts.get(paired.call.part));
+            let succeeded = paired.result.is_some() && paired.fate.fate != Fate::Failed;
+            if let Some(call) = call.filter(|_| succeeded && content.kind.is_conversation()) {
+                self.number_task(call, paired);
+            }
+        }
+    }
+
     /// Reads the next span.
     pub(crate) fn span(&mut self, at: usize) {
         let SpanText { content, original } = self.spans[at];
@@ -174,14 +187,19 @@ impl<'a> Reader<'a> {
             self.ledger.task_list(span, &items);
         }
         let argument = |names: [&str; 2]| names.iter().find_map(|name| call.args.get(name)?.as_str());
-        if let Some(subject) = added_task(call) {
-            let number = paired.result.and_then(|result| number_in(self.outcome(result)?));
-            self.tasks.extend(number.map(|number| (number, subject.to_owned())));
-        }
+        self.number_task(call, paired);
         let over = argument(["status", "state"]).is_some_and(is_over);
         let task = argument(["taskId", "task_id"]).filter(|_| over).and_then(|id| self.tasks.get(id));
         if let Some(words) = task {
             self.ledger.task_over(span, words);
+        }
+    }
+
+    /// Takes note of the number that a tool gave a task.
+    fn number_task(&mut self, call: &Call, paired: &PairedCall) {
+        if let Some(subject) = added_task(call) {
+            let number = paired.result.and_then(|result| number_in(self.outcome(result)?));
+            self.tasks.extend(number.map(|number| (number, subject.to_owned())));
         }
     }
 

@@ -433,3 +433,52 @@ fn an_agent_whose_call_is_gone_has_tools_all_the_same() {
         .gone(spanvault_types::SpanKind::ToolCall);
     assert!(session.read().spans[0].opens[0].is_open());
 }
+
+/// A step of a session, by number.
+fn step(session: Session, kind: usize) -> Session {
+    let list = |status: &str| json!({"todos": [{"content": "Run the linter", "status": status}]});
+    match kind {
+        0 => session.says("I'll fix the parser. I'll push it."),
+        1 => session.thinks("Let me look at run-7.log."),
+        2 => session.says("There is no TestResume. The parser is fixed."),
+        3 => session.user("and?"),
+        4 => session.user("[Request interrupted by user]"),
+        5 => session.calls("Grep", json!({"pattern": "TestResume"})),
+        6 => session.gets("No matches found"),
+        7 => session.gets("a.go:1:TestResume"),
+        8 => session.run_fails("cargo test", "error: could not compile `parser`"),
+        9 => session.runs("cargo test", "ok"),
+        10 => session.edits("/p.rs"),
+        11 => session.calls("TodoWrite", list("pending")).gets("done"),
+        12 => session.calls("TodoWrite", list("completed")).gets("done"),
+        13 => session.calls("TaskCreate", json!({"subject": "Rotate the key"})).gets("Task #3 created"),
+        14 => session.calls("TaskUpdate", json!({"taskId": "3", "status": "completed"})).gets("ok"),
+        15 => session.says("I still have to rotate the key."),
+        16 => session.calls("Task", json!({"prompt": "rotate the key"})).rejects(),
+        17 => session.progress(),
+        _ => session.summary("Pending:\n- rotate the key\n"),
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn what_comes_before_a_span_changes_nothing_of_what_it_owes(
+        steps in proptest::collection::vec(0_usize..19, 1..24),
+    ) {
+        let session = steps.into_iter().fold(Session::new(), step);
+        let whole = session.read();
+        for from in 0..=session.len() {
+            let debts = debts_since(&session.texts(), Registry::built_in(), from);
+            proptest::prop_assert_eq!(debts.len(), session.len());
+            for (at, (debts, span)) in debts.into_iter().zip(&whole.spans).enumerate() {
+                let SpanDebts { opens, negatives } = debts;
+                if at < from {
+                    proptest::prop_assert!(opens.is_empty() && negatives.is_empty());
+                } else {
+                    proptest::prop_assert_eq!(&opens, &span.opens, "span {} from {}", at, from);
+                    proptest::prop_assert_eq!(&negatives, &span.negatives, "span {} from {}", at, from);
+                }
+            }
+        }
+    }
+}
