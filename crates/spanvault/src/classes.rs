@@ -5,10 +5,18 @@ use std::collections::HashMap;
 use spanvault_evidence::{Registry, class_of_call, classes, effect_of, pair};
 use spanvault_types::{Call, EvidentialClass, PartBody, SpanContent};
 
+/// How many calls without a result are remembered. Beyond it all are forgotten: a result of theirs is read as one whose
+/// call is not in the record, by the tool that it names, and as side-effecting where it names none.
+const WAITING_MAX: usize = 1 << 16;
+/// After how many calls that were kept whole those that still wait are kept by their class alone.
+const WHOLE_MAX: usize = 1 << 12;
+
 /// Remembers the calls whose result has not come yet, by session and id.
 #[derive(Debug, Default)]
 pub(crate) struct ClassStreams {
     unanswered: HashMap<(String, String), Unanswered>,
+    /// How many were kept whole since all of them were read.
+    whole: usize,
 }
 
 /// What gives the result of a call its class.
@@ -19,15 +27,24 @@ enum Unanswered {
     Call(Box<Call>),
 }
 
+impl Unanswered {
+    fn class(&self, registry: &Registry) -> EvidentialClass {
+        match self {
+            Self::Class(class) => *class,
+            Self::Call(call) => class_of_call(&effect_of(call, registry)),
+        }
+    }
+}
+
 impl ClassStreams {
     /// Takes note of an item that has its class already: what comes after it may answer its calls.
-    pub(crate) fn pass(&mut self, session: &str, content: &SpanContent) {
+    pub(crate) fn pass(&mut self, session: &str, content: &SpanContent, registry: &Registry) {
         for part in &content.parts {
             match &part.body {
                 PartBody::Call(call) => {
                     if let Some(id) = &call.id {
-                        let call = Unanswered::Call(Box::new(call.clone()));
-                        self.unanswered.insert((session.to_owned(), id.clone()), call);
+                        self.read_waiting(registry);
+                        self.wait(session, id, Unanswered::Call(Box::new(call.clone())));
                     }
                 }
                 PartBody::Result(outcome) => {
@@ -92,20 +109,85 @@ impl ClassStreams {
                 if let (Some(call), Some(slot)) =
                     (self.unanswered.remove(&(session.to_owned(), id)), found.get_mut(span))
                 {
-                    *slot = match call {
-                        Unanswered::Class(class) => class,
-                        Unanswered::Call(call) => class_of_call(&effect_of(&call, registry)),
-                    };
+                    *slot = call.class(registry);
                 }
             }
         }
         for call in calls.iter().filter(|call| call.result.is_none()) {
             let body = contents.get(call.call.span).and_then(|content| content.parts.get(call.call.part));
             if let Some(PartBody::Call(Call { id: Some(id), .. })) = body.map(|part| &part.body) {
-                let class = Unanswered::Class(class_of_call(&call.effect));
-                self.unanswered.insert((session.to_owned(), id.clone()), class);
+                self.wait(session, id, Unanswered::Class(class_of_call(&call.effect)));
             }
         }
         found
+    }
+
+    fn wait(&mut self, session: &str, id: &str, call: Unanswered) {
+        if self.unanswered.len() >= WAITING_MAX {
+            self.unanswered.clear();
+        }
+        self.unanswered.insert((session.to_owned(), id.to_owned()), call);
+    }
+
+    /// Lets the arguments of calls go that were kept whole and still wait, once there may be many.
+    fn read_waiting(&mut self, registry: &Registry) {
+        self.whole += 1;
+        if self.whole > WHOLE_MAX {
+            let read = |call: &mut Unanswered| *call = Unanswered::Class(call.class(registry));
+            self.unanswered.values_mut().for_each(read);
+            self.whole = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use spanvault_types::{ByteRange, Encoding, Outcome, Part, Role, SpanKind};
+
+    fn span(role: Role, kind: SpanKind, body: PartBody) -> SpanContent {
+        let range = ByteRange { start: 0, end: 0 };
+        let parts = vec![Part { range, encoding: Encoding::JsonValue, body }];
+        SpanContent { role, kind, timestamp_ms: None, event_key: None, parts }
+    }
+
+    fn read(id: usize) -> SpanContent {
+        let args = json!({"file_path": "/srv/a.rs"});
+        let call = Call { id: Some(format!("c{id}")), tool: "Read".to_owned(), args };
+        span(Role::Assistant, SpanKind::ToolCall, PartBody::Call(call))
+    }
+
+    /// The class of the result of the call with this id, which does not say which tool gave it.
+    fn class_of_result(streams: &mut ClassStreams, id: usize) -> EvidentialClass {
+        let text = "fn main() {}".to_owned();
+        let call_id = Some(format!("c{id}"));
+        let outcome = Outcome { call_id, tool: None, text, is_error: None, exit_code: None, executed: None };
+        let result = span(Role::Tool, SpanKind::ToolResult, PartBody::Result(outcome));
+        streams.classify(std::iter::once(Some(("s", &result))), Registry::built_in())[0]
+    }
+
+    #[test]
+    fn a_result_has_the_class_of_its_call_however_many_calls_were_passed_since() {
+        let mut streams = ClassStreams::default();
+        for id in 0..3 * WHOLE_MAX {
+            streams.pass("s", &read(id), Registry::built_in());
+        }
+        let whole = streams.unanswered.values().filter(|call| matches!(call, Unanswered::Call(_))).count();
+        assert!(whole <= WHOLE_MAX, "the arguments of {whole} calls are in memory");
+        for id in [0, 1, WHOLE_MAX, 3 * WHOLE_MAX - 1] {
+            assert_eq!(class_of_result(&mut streams, id), EvidentialClass::Structured);
+        }
+    }
+
+    #[test]
+    fn calls_that_nothing_answers_do_not_fill_the_memory_and_a_late_result_is_read_strictly() {
+        let mut streams = ClassStreams::default();
+        for id in 0..WAITING_MAX + 2 {
+            streams.pass("s", &read(id), Registry::built_in());
+            assert!(streams.unanswered.len() <= WAITING_MAX);
+        }
+        assert_eq!(class_of_result(&mut streams, 0), EvidentialClass::SideEffecting);
+        assert_eq!(class_of_result(&mut streams, WAITING_MAX + 1), EvidentialClass::Structured);
     }
 }

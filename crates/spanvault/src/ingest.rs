@@ -168,7 +168,8 @@ struct Run<'v> {
     container: Option<Container>,
     /// Spans that this file has at another place already: a repeated line is a span of its own.
     taken: Stretches,
-    /// The newest span of each identity in this file, where the format writes records again.
+    /// The newest span of each identity in this file, where the format writes records again: about 50 bytes for each
+    /// record of such a file, a chat that one program keeps for one conversation.
     newest: HashMap<[u8; 16], Position>,
     report: IngestReport,
     changed: bool,
@@ -235,7 +236,7 @@ impl<'v> Run<'v> {
                 if let Cut::Record(record, mark) = cut {
                     self.report.spans_known += 1;
                     self.taken.insert(position);
-                    self.classes.pass(&record.session, &record.content);
+                    self.classes.pass(&record.session, &record.content, &self.vault.registry);
                     self.is_newest(mark.event, position);
                     self.compactions.pass(&self.session_name(&record), mark, position);
                 }
