@@ -296,20 +296,20 @@ impl Vault {
     /// All spans that have this original, the one in its own frame first.
     pub(crate) fn occurrences(&self, original: Position) -> Result<Vec<(Position, SpanRecorded)>> {
         let event = self.frame(original)?.event;
-        self.occurrences_beside(
-            original,
-            if let Event::SpanRecorded(span) = event { Some(span) } else { None },
-        )
+        let own = if let Event::SpanRecorded(span) = event { Some(span) } else { None };
+        self.occurrences_beside(original, own, self.positions(&key::key(Table::Occurrence, &[original]))?)
     }
 
-    /// As [`Vault::occurrences`], where the span in the original's own frame was read already.
+    /// As [`Vault::occurrences`], where the span in the original's own frame was read already and it is known where the
+    /// others are.
     pub(crate) fn occurrences_beside(
         &self,
         original: Position,
         own: Option<SpanRecorded>,
+        others: impl IntoIterator<Item = Position>,
     ) -> Result<Vec<(Position, SpanRecorded)>> {
         let mut found: Vec<_> = own.map(|span| (original, span)).into_iter().collect();
-        for at in self.positions(&key::key(Table::Occurrence, &[original]))? {
+        for at in others {
             found.push((at, self.span_at(at)?));
         }
         Ok(found)

@@ -148,6 +148,19 @@ impl Keepers {
         occurrences: &[(Position, SpanRecorded)],
         members: &mut ScopeMembers,
     ) -> Result<Kept> {
+        let leased_by = vault.positions(&key::key(Table::Lease, &[original]))?;
+        self.of_leased(vault, original, occurrences, members, leased_by)
+    }
+
+    /// As [`Keepers::of`], where the records are known that gave it a lease.
+    pub(crate) fn of_leased(
+        &self,
+        vault: &Vault,
+        original: Position,
+        occurrences: &[(Position, SpanRecorded)],
+        members: &mut ScopeMembers,
+        leased_by: impl IntoIterator<Item = Position>,
+    ) -> Result<Kept> {
         let mut demands = Vec::new();
         // Span by span: bytes that occur outside of a demand's scope too keep their assumed audit there (I33).
         let mut audits = Audits(occurrences.iter().map(|(at, _span)| (*at, None)).collect());
@@ -181,7 +194,7 @@ impl Keepers {
                 holds.push(hold.at);
             }
         }
-        let leases = self.leases(vault, original, &demands, &audits)?;
+        let leases = self.leases(vault, original, &demands, &audits, leased_by)?;
         let each = || occurrences.iter().map(|(at, span)| self.retention_of(*at, span));
         let longest = if is_planted(Bug::ShortestRetention) { each().min() } else { each().max() };
         let retention = longest.unwrap_or(Expiry::Never);
@@ -198,6 +211,7 @@ impl Keepers {
         original: Position,
         demands: &[DemandView],
         audits: &Audits,
+        leased_by: impl IntoIterator<Item = Position>,
     ) -> Result<Vec<LeaseView>> {
         let assumed_since = self.assumption.as_ref().map_or(Position::ZERO, |(at, _set)| *at);
         let is_assumed = demands.iter().any(|standing| standing.demand == DemandRef::Assumed);
@@ -210,12 +224,10 @@ impl Keepers {
             }
         };
         let mut found = Vec::new();
-        for given_by in vault.positions(&key::key(Table::Lease, &[original]))? {
-            for lease in
-                self.permits.leases(vault, given_by)?.iter().filter(|lease| lease.original == original)
-            {
+        for given_by in leased_by {
+            for lease in on(original, &self.permits.leases(vault, given_by)?) {
                 if lease.demands.iter().any(|demand| in_force(given_by, demand)) {
-                    found.push(LeaseView { given_by, until: lease.until, demands: lease.demands.clone() });
+                    found.push(LeaseView { given_by, until: lease.until, demands: lease.demands.to_vec() });
                 }
             }
         }
@@ -282,27 +294,71 @@ fn expiry_of(from: StoreTime, ttl: TtlRule) -> Expiry {
 /// The leases of the permits that were looked at last: one permit gives them on many originals, and those follow each
 /// other.
 #[derive(Debug, Default)]
-struct Permits(RefCell<HashMap<Position, Rc<[Lease]>>>);
+struct Permits(RefCell<Looked>);
+
+#[derive(Debug, Default)]
+struct Looked {
+    /// By permit, sorted by original.
+    leases: HashMap<Position, Rc<[Given]>>,
+    /// How many leases these are.
+    count: usize,
+}
+
+/// A lease as it is kept at hand: those of one permit mostly name the same demands.
+#[derive(Debug)]
+struct Given {
+    original: Position,
+    until: Horizon,
+    demands: Rc<[DemandRef]>,
+}
 
 impl Permits {
-    /// How many permits are remembered.
-    const KEPT_MAX: usize = 128;
+    /// How many leases are remembered, beside those of the newest permit.
+    const LEASES_MAX: usize = 1 << 17;
 
-    /// The leases that the record at `given_by` gave.
-    fn leases(&self, vault: &Vault, given_by: Position) -> Result<Rc<[Lease]>> {
-        if let Some(leases) = self.0.borrow().get(&given_by) {
+    /// The leases that the record at `given_by` gave, sorted by original.
+    fn leases(&self, vault: &Vault, given_by: Position) -> Result<Rc<[Given]>> {
+        if let Some(leases) = self.0.borrow().leases.get(&given_by) {
             return Ok(Rc::clone(leases));
         }
         let event = vault.frame(given_by)?.event;
-        let leases: Rc<[Lease]> =
-            if let Event::Summarised(summary) = event { summary.permit.leases.into() } else { Rc::default() };
-        let mut kept = self.0.borrow_mut();
-        if kept.len() >= Self::KEPT_MAX {
-            kept.clear();
+        let leases: Rc<[Given]> = if let Event::Summarised(summary) = event {
+            shared(summary.permit.leases)
+        } else {
+            Rc::default()
+        };
+        let mut looked = self.0.borrow_mut();
+        if looked.count + leases.len() > Self::LEASES_MAX {
+            *looked = Looked::default();
         }
-        kept.insert(given_by, Rc::clone(&leases));
+        looked.count += leases.len() + 1;
+        looked.leases.insert(given_by, Rc::clone(&leases));
         Ok(leases)
     }
+}
+
+/// Leases sorted by original; neighbours that name the same demands share the list of them.
+fn shared(leases: Vec<Lease>) -> Rc<[Given]> {
+    let mut last: Rc<[DemandRef]> = Rc::default();
+    let mut found: Vec<Given> = leases
+        .into_iter()
+        .map(|Lease { original, until, demands }| {
+            if *last != *demands {
+                last = demands.into();
+            }
+            Given { original, until, demands: Rc::clone(&last) }
+        })
+        .collect();
+    found.sort_by_key(|lease| lease.original);
+    found.into()
+}
+
+/// Those of sorted leases that are on one original.
+fn on(original: Position, leases: &[Given]) -> &[Given] {
+    let start = leases.partition_point(|lease| lease.original < original);
+    let rest = leases.get(start..).unwrap_or_default();
+    let len = rest.partition_point(|lease| lease.original == original);
+    rest.get(..len).unwrap_or_default()
 }
 
 /// How a rule applies to a span.

@@ -1,12 +1,12 @@
 //! What is open in a session: promises, negatives and references, and what carries them already.
 
-use spanvault_evidence::{CarriedMark, LiveMark, SessionReading, SpanText, live};
+use spanvault_evidence::{CarriedMark, LiveMark, Negative, Obligation, SessionReading, open_marks};
 use spanvault_types::{ByteRange, CarriedKind, Position, SpanRecorded};
 
 use crate::error::Result;
 use crate::ids::SpanId;
 use crate::vault::Vault;
-use crate::view::{OwnedText, SessionView, SpanRow};
+use crate::view::{SessionView, SpanRow};
 
 /// One thing that is open in a span, with the words that open it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,15 +37,27 @@ pub(crate) fn gate_mark(
 
 /// What is open in each row of the view as the context stands: nothing is about to be replaced.
 pub(crate) fn live_reasons(view: &SessionView, reading: &SessionReading) -> Vec<Vec<LiveReason>> {
-    let texts = view.texts();
-    let texts: Vec<SpanText<'_>> = texts.iter().map(OwnedText::as_text).collect();
+    reasons_of(view, reading.spans.iter().map(|span| (&*span.opens, &*span.negatives)))
+}
+
+/// As [`live_reasons`], of the rows from number `from` on; the others are passed by.
+pub(crate) fn live_reasons_since(view: &SessionView, from: usize) -> Vec<Vec<LiveReason>> {
+    let debts = view.debts_since(from);
+    reasons_of(view, debts.iter().map(|debts| (&*debts.opens, &*debts.negatives)))
+}
+
+fn reasons_of<'r>(
+    view: &SessionView,
+    debts: impl Iterator<Item = (&'r [Obligation], &'r [Negative])>,
+) -> Vec<Vec<LiveReason>> {
     let candidates: Vec<bool> = view.rows.iter().map(SpanRow::is_conversation).collect();
     let kept: Vec<bool> =
         view.rows.iter().map(|row| row.is_conversation() && row.stands_in.is_none()).collect();
-    let mut marks = live(reading, &texts, &candidates, &kept, &carried(view));
+    // No reference is live: what stays states its details itself, and a digest carries those of what it stands for.
+    let mut marks = open_marks(debts, &candidates, &kept, &carried(view));
     for (row, marks) in view.rows.iter().zip(&mut marks) {
         if row.stands_in.is_some() {
-            // The digest of the summary that stands for it carries its negatives and references.
+            // The digest of the summary that stands for it carries its negatives.
             marks.retain(|mark| mark.kind == CarriedKind::Obligation);
         }
     }

@@ -7,6 +7,7 @@
 
 mod apply;
 mod judge;
+mod sessions;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::keepers::Keepers;
 use crate::vault::Vault;
 use judge::{Judge, Judged, Verdict};
+use sessions::Sessions;
 
 /// Whether a run acts or only says what it would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +109,7 @@ impl Vault {
     pub fn reclaim(&self, run: Run, told: &mut dyn FnMut(&ReclaimStep)) -> Result<ReclaimReport> {
         let mut report = ReclaimReport::default();
         if run == Run::Dry {
-            let mut judge = Judge::new(self, Keepers::load(self)?);
+            let mut judge = Judge::new(self, Keepers::load(self)?, Sessions::default());
             self.survey(&mut |original, occurrences| {
                 if let Some(judged) = judge.judge(original, &occurrences)? {
                     told(&judged.step());
@@ -149,20 +151,17 @@ impl Vault {
             return Ok(());
         }
         let now = self.now();
-        for frame in self.store.frames(Position::ZERO.next()) {
-            let frame = frame.map_err(|error| {
+        let mut others = self.store.column(Table::Occurrence);
+        for found_there in self.store.originals(Position::ZERO.next()) {
+            let (original, span, place) = found_there.map_err(|error| {
                 Error::from(error)
                     .with_hint("nothing was removed: a record that cannot be read may be a reason to keep")
             })?;
-            let Event::SpanRecorded(span) = frame.event else { continue };
-            if span.original != frame.at {
-                continue;
-            }
             let is_past = |at: &Position, span: &SpanRecorded| keepers.retention_of(*at, span).is_past(now);
-            let is_condemned = match self.store.whereabouts(frame.at) {
+            let is_condemned = match place {
                 // A rule that was set since may keep it longer: then it is rescued, and its grace begins anew.
                 Whereabouts::Condemned { .. } => true,
-                Whereabouts::Hot | Whereabouts::Cold { .. } if is_past(&frame.at, &span) => false,
+                Whereabouts::Hot | Whereabouts::Cold { .. } if is_past(&original, &span) => false,
                 Whereabouts::Hot
                 | Whereabouts::Cold { .. }
                 | Whereabouts::Reclaimed { .. }
@@ -170,9 +169,9 @@ impl Vault {
                 | Whereabouts::Missing
                 | Whereabouts::Nothing => continue,
             };
-            let occurrences = self.occurrences_beside(frame.at, Some(span))?;
+            let occurrences = self.occurrences_beside(original, Some(span), others.of(original)?)?;
             if is_condemned || occurrences.iter().all(|(at, span)| is_past(at, span)) {
-                found(frame.at, occurrences)?;
+                found(original, occurrences)?;
             }
         }
         Ok(())

@@ -47,7 +47,7 @@ impl Vault {
 
     fn session_info(&self, session: &Session<'_>) -> Result<SessionInfo> {
         let at = session.id();
-        let superseded = self.superseded_spans()?;
+        let mut superseded = self.store.column(Table::Superseded);
         let mut info = SessionInfo {
             session: session.name().to_owned(),
             format: self.session_at(at)?.format,
@@ -67,7 +67,7 @@ impl Vault {
             info.first_recorded = info.first_recorded.or(Some(recorded.recorded_at));
             info.last_recorded = info.last_recorded.max(Some(recorded.recorded_at));
             sources.extend(Some(recorded.source).filter(|source| *source != Position::ZERO));
-            if !superseded.contains(&span) {
+            if superseded.last(span)?.is_none() {
                 info.spans += 1;
                 info.bytes += recorded.bytes;
                 info.tokens += recorded.tokens;

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use spanvault_evidence::{Registry, SessionReading, SpanText, read_session};
+use spanvault_evidence::{Registry, SessionReading, SpanDebts, SpanText, debts_since, read_session};
 use spanvault_store::Store;
 use spanvault_types::key::{self, Table};
-use spanvault_types::{Checkpointed, Position, Role, SpanContent, SpanKind, SpanRecorded, Summarised};
+use spanvault_types::{Checkpointed, Event, Position, Role, SpanContent, SpanKind, SpanRecorded, Summarised};
 
-use crate::catalog::source_at;
+use crate::catalog::{is_other, source_at};
 use crate::error::{Error, Result};
 use crate::ingest::record_format;
 use crate::vault::Vault;
@@ -77,9 +77,18 @@ impl Vault {
         let stands_in = stand_ins(&summaries);
         let formats = Formats::default();
         let mut rows = Vec::new();
+        let mut bodies = self.store.bodies();
         for at in self.session_spans(session)? {
-            let span = self.span_at(at)?;
-            let sight = self.sight(&span, &formats)?;
+            let (frame, original) = bodies.read(at)?;
+            let Event::SpanRecorded(span) = frame.event else {
+                return Err(is_other("a span", at, &frame.event));
+            };
+            let sight = match original {
+                Some(original) if span.kind != SpanKind::Meta => {
+                    self.seen(&span, original.bytes, &formats)?
+                }
+                _ => self.sight(&span, &formats)?,
+            };
             rows.push(SpanRow { at, sight, stands_in: stands_in.get(&at).copied(), span });
         }
         let checkpoints = self
@@ -104,10 +113,28 @@ impl Vault {
 
     /// The spans of a session in order, without those that a newer state of their source superseded.
     pub(crate) fn session_spans(&self, session: Position) -> Result<Vec<Position>> {
-        let superseded = self.superseded_spans()?;
-        let mut spans = self.positions(&key::key(Table::Span, &[session]))?;
-        spans.retain(|at| !superseded.contains(at));
+        let mut superseded = self.store.column(Table::Superseded);
+        let mut spans = Vec::new();
+        for at in self.positions(&key::key(Table::Span, &[session]))? {
+            if superseded.last(at)?.is_none() {
+                spans.push(at);
+            }
+        }
         Ok(spans)
+    }
+
+    /// Whether a newer state of its source superseded any span of a session.
+    pub(crate) fn has_superseded_spans(&self, session: Position) -> Result<bool> {
+        if self.store.scan_last(&key::key(Table::Superseded, &[]))?.is_none() {
+            return Ok(false);
+        }
+        let mut superseded = self.store.column(Table::Superseded);
+        for at in self.positions(&key::key(Table::Span, &[session]))? {
+            if superseded.last(at)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The spans that a newer state of their source replaced.
@@ -122,13 +149,15 @@ impl Vault {
             return Ok(Sight::Meta);
         }
         match self.bytes_at(span.original) {
-            Ok(bytes) => {
-                let content = self.content_of(span, &bytes, formats)?;
-                Ok(Sight::Seen(Arc::new(content), bytes.into()))
-            }
+            Ok(bytes) => self.seen(span, bytes, formats),
             Err(error) if error.is_about_an_original() => Ok(Sight::Unseen(error)),
             Err(error) => Err(error),
         }
+    }
+
+    fn seen(&self, span: &SpanRecorded, bytes: Vec<u8>, formats: &Formats) -> Result<Sight> {
+        let content = self.content_of(span, &bytes, formats)?;
+        Ok(Sight::Seen(Arc::new(content), bytes.into()))
     }
 
     /// Parses the bytes of a span as its source's format says.
@@ -207,6 +236,12 @@ impl SessionView {
     pub(crate) fn read(&self) -> SessionReading {
         let texts = self.texts();
         read_session(&texts.iter().map(OwnedText::as_text).collect::<Vec<_>>(), &self.registry)
+    }
+
+    /// Reads what the rows from number `from` on owe.
+    pub(crate) fn debts_since(&self, from: usize) -> Vec<SpanDebts> {
+        let texts = self.texts();
+        debts_since(&texts.iter().map(OwnedText::as_text).collect::<Vec<_>>(), &self.registry, from)
     }
 
     /// The content of every row; of those that cannot be seen, an empty one of the recorded kind.

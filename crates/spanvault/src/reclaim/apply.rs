@@ -6,6 +6,7 @@ use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{Condemned, Event, Operation, Position, Refused, RefusedItem, Rescued};
 
 use super::judge::{Judge, Judged, Verdict};
+use super::sessions::Sessions;
 use super::{ReclaimReport, ReclaimStep};
 use crate::error::Result;
 use crate::keepers::Keepers;
@@ -23,8 +24,9 @@ pub(super) fn apply(
     told: &mut dyn FnMut(&ReclaimStep),
     report: &mut ReclaimReport,
 ) -> Result<()> {
+    let mut known = Known::default();
     for step in due.chunks(STEP) {
-        let commit = one_step(vault, step, told, report)?;
+        let commit = one_step(vault, step, &mut known, told, report)?;
         crate::index::follow(vault, commit);
     }
     // Bytes are unreachable since their tombstone; now the file system gets their room back.
@@ -42,12 +44,14 @@ pub(super) fn apply(
 fn one_step(
     vault: &Vault,
     step: &[Position],
+    known: &mut Known,
     told: &mut dyn FnMut(&ReclaimStep),
     report: &mut ReclaimReport,
 ) -> Result<Position> {
     let early = is_planted(Bug::KeepersBeforeTheLock).then(|| Keepers::load(vault));
     let mut writer = vault.store.lock()?;
-    let mut judge = Judge::new(vault, early.unwrap_or_else(|| Keepers::load(vault))?);
+    let sessions = known.at(writer.revision());
+    let mut judge = Judge::new(vault, early.unwrap_or_else(|| Keepers::load(vault))?, sessions);
     let mut outcome = Outcome::default();
     for original in step {
         if let Some(judged) = judge.permit(*original, LockEpoch::new(writer.epoch()))? {
@@ -58,7 +62,8 @@ fn one_step(
     }
     let Outcome { condemned, rescued, refused, removals } = outcome;
     // Removal comes first: its permits name the revision that they were decided at.
-    if !removals.is_empty() {
+    let changes_sessions = !removals.is_empty();
+    if changes_sessions {
         vault.store.remove(&mut writer, removals)?;
     }
     let mut batch = writer.begin();
@@ -73,10 +78,27 @@ fn one_step(
         let (revision, at) = (judge.state.revision, judge.state.now);
         batch.push(Event::Refused(Refused { operation, session, revision, at, items: refused }), None);
     }
-    if batch.is_empty() {
-        return Ok(writer.revision());
+    let commit = if batch.is_empty() { writer.revision() } else { writer.commit(batch)? };
+    if !changes_sessions {
+        *known = Known { sessions: judge.into_sessions(), revision: writer.revision() };
     }
-    Ok(writer.commit(batch)?)
+    Ok(commit)
+}
+
+/// What the step before got to know of sessions. It still holds where nothing was written since but that step's verdicts,
+/// and none of them took bytes away.
+#[derive(Default)]
+struct Known {
+    sessions: Sessions,
+    revision: Position,
+}
+
+impl Known {
+    /// What is known at this revision.
+    fn at(&mut self, revision: Position) -> Sessions {
+        let known = std::mem::take(self);
+        if known.revision == revision { known.sessions } else { Sessions::default() }
+    }
 }
 
 #[derive(Default)]

@@ -1,25 +1,19 @@
 //! Looks at one original that is due, from every side, and asks the gate.
 
-use std::collections::HashMap;
-
 use spanvault_gate::{
-    LiveMark, LockEpoch, Refusal, RemovalPermit, RemovalView, Stage, Unknown, VaultState, decide_condemn,
-    decide_removal, permit_removal,
+    LockEpoch, Refusal, RemovalPermit, RemovalView, Stage, VaultState, decide_condemn, decide_removal,
+    permit_removal,
 };
-use spanvault_types::key::{self, Table};
-use spanvault_types::planted::{Bug, is_planted};
-use spanvault_types::{EvidentialClass, Position, ReasonKind, SpanRecorded, StoreTime};
+use spanvault_store::{Column, Store};
+use spanvault_types::key::Table;
+use spanvault_types::{Event, EvidentialClass, Position, ReasonKind, SpanRecorded, StoreTime};
 
+use super::sessions::Sessions;
 use super::{Act, ReclaimStep, refusal_of};
 use crate::error::Result;
 use crate::keepers::Keepers;
-use crate::liveness::{gate_mark, live_reasons};
 use crate::scoped::ScopeMembers;
 use crate::vault::Vault;
-
-/// How many spans are remembered at once of the sessions that were looked at: many agents record side by side, and their
-/// originals come by turns.
-const SPANS_MAX: usize = 1 << 20;
 
 /// Judges originals one by one, at one revision.
 pub(super) struct Judge<'v> {
@@ -27,27 +21,29 @@ pub(super) struct Judge<'v> {
     keepers: Keepers,
     members: ScopeMembers,
     pub(super) state: VaultState,
-    sessions: HashMap<Position, OpenSession>,
-    /// How many of their spans are remembered.
-    spans: usize,
+    tables: Tables<'v>,
+    sessions: Sessions,
     /// The record of a fate that was read last: one condemns many originals.
     fate: Option<(Position, Stage)>,
 }
 
-/// A session, as far as it had to be looked at.
-#[derive(Default)]
-struct OpenSession {
-    /// Spans that a permit put behind a summary and in which nothing can have opened since, ascending.
-    settled: Vec<Position>,
-    /// What its texts say, once one of its other spans was asked about.
-    reading: Option<Result<Reading, Unknown>>,
+/// What the log has about originals, as it is when they are judged.
+struct Tables<'v> {
+    others: Column<'v>,
+    fates: Column<'v>,
+    leases: Column<'v>,
+    cited_by: Column<'v>,
 }
 
-/// What is open in a session, and what its context shows verbatim.
-struct Reading {
-    live: HashMap<Position, Vec<LiveMark>>,
-    /// Ascending.
-    shown: Vec<Position>,
+impl<'v> Tables<'v> {
+    const fn of(store: &'v Store) -> Self {
+        Self {
+            others: store.column(Table::Occurrence),
+            fates: store.column(Table::Fate),
+            leases: store.column(Table::Lease),
+            cited_by: store.column(Table::CitedBy),
+        }
+    }
 }
 
 /// What the gate says about one original.
@@ -90,17 +86,23 @@ impl Judged {
 }
 
 impl<'v> Judge<'v> {
-    pub(super) fn new(vault: &'v Vault, keepers: Keepers) -> Self {
+    /// `sessions` is what is known of sessions at this revision.
+    pub(super) fn new(vault: &'v Vault, keepers: Keepers, sessions: Sessions) -> Self {
         let state = vault.gate_state(&keepers);
         Self {
             vault,
             keepers,
             members: ScopeMembers::default(),
             state,
-            sessions: HashMap::new(),
-            spans: 0,
+            tables: Tables::of(&vault.store),
+            sessions,
             fate: None,
         }
+    }
+
+    /// What it got to know of sessions.
+    pub(super) fn into_sessions(self) -> Sessions {
+        self.sessions
     }
 
     /// What would happen to an original, whose spans are `occurrences`; `None` where it is gone.
@@ -114,7 +116,10 @@ impl<'v> Judge<'v> {
 
     /// What happens to an original under the writer lock; `None` where it is gone.
     pub(super) fn permit(&mut self, original: Position, lock: LockEpoch) -> Result<Option<Judged>> {
-        let occurrences = self.vault.occurrences(original)?;
+        let event = self.vault.frame(original)?.event;
+        let own = if let Event::SpanRecorded(span) = event { Some(span) } else { None };
+        let others = self.tables.others.of(original)?;
+        let occurrences = self.vault.occurrences_beside(original, own, others)?;
         self.judged(original, &occurrences, Some(lock))
     }
 
@@ -129,11 +134,12 @@ impl<'v> Judge<'v> {
         if stage == Stage::Gone {
             return Ok(None);
         }
-        let kept = self.keepers.of(vault, original, occurrences, &mut self.members)?;
-        let mut cited_by = vault.positions(&key::key(Table::CitedBy, &[original]))?;
+        let leased_by = self.tables.leases.of(original)?;
+        let kept = self.keepers.of_leased(vault, original, occurrences, &mut self.members, leased_by)?;
+        let mut cited_by: Vec<_> = self.tables.cited_by.of(original)?.collect();
         cited_by.dedup();
         let grace = kept.grace;
-        let (live, is_shown) = self.live(occurrences);
+        let (live, is_shown) = self.sessions.live(vault, occurrences);
         let view = RemovalView {
             original,
             stage: Ok(stage),
@@ -143,7 +149,7 @@ impl<'v> Judge<'v> {
             demands: Ok(kept.demands),
             holds: Ok(kept.holds),
             live,
-            cited_by: Ok(cited_by.clone()),
+            cited_by: Ok(cited_by),
         };
         let verdict = match stage {
             Stage::Gone => return Ok(None),
@@ -164,7 +170,7 @@ impl<'v> Judge<'v> {
                 .map(|(_at, span)| span.class)
                 .max()
                 .unwrap_or(EvidentialClass::SideEffecting),
-            cited_by,
+            cited_by: view.cited_by.unwrap_or_default(),
             is_shown,
             grace_ends: self.state.now.after(grace).instant(),
         }))
@@ -172,7 +178,7 @@ impl<'v> Judge<'v> {
 
     /// How far the removal of an original has come.
     fn stage(&mut self, original: Position) -> Result<Stage> {
-        let Some(last) = self.vault.last_fate(original)? else { return Ok(Stage::Kept) };
+        let Some(last) = self.tables.fates.last(original)? else { return Ok(Stage::Kept) };
         match self.fate {
             Some((at, stage)) if at == last => Ok(stage),
             _ => {
@@ -200,88 +206,4 @@ impl<'v> Judge<'v> {
         });
         if only_waits { Verdict::Refuse(refused) } else { Verdict::Rescue(refused) }
     }
-
-    /// What is open in the spans that have an original, and whether a context shows one of them verbatim.
-    fn live(&mut self, occurrences: &[(Position, SpanRecorded)]) -> (Result<Vec<LiveMark>, Unknown>, bool) {
-        let mut marks = Vec::new();
-        let mut is_shown = false;
-        for (at, span) in occurrences {
-            let Ok(session) = self.session(span.session) else { return (Err(Unknown), true) };
-            if session.settled.binary_search(at).is_ok() {
-                continue;
-            }
-            let Some(reading) = self.reading(span.session) else { return (Err(Unknown), true) };
-            if !is_planted(Bug::OpenIgnored) {
-                marks.extend(reading.live.get(at).into_iter().flatten().copied());
-            }
-            is_shown |= reading.shown.binary_search(at).is_ok();
-        }
-        (Ok(marks), is_shown)
-    }
-
-    fn session(&mut self, session: Position) -> Result<&mut OpenSession> {
-        if !self.sessions.contains_key(&session) {
-            self.make_room();
-            let settled = settled(self.vault, session)?;
-            self.spans += settled.len() + 1;
-            self.sessions.insert(session, OpenSession { settled, reading: None });
-        }
-        Ok(self.sessions.entry(session).or_default())
-    }
-
-    /// What the texts of a session say; `None` where they cannot be read.
-    fn reading(&mut self, session: Position) -> Option<&Reading> {
-        let is_read = self.sessions.get(&session).is_some_and(|known| known.reading.is_some());
-        if !is_read {
-            self.make_room();
-            let reading = read(self.vault, session).map_err(|_unreadable| Unknown);
-            self.spans += reading.as_ref().map_or(1, |reading| reading.shown.len() + reading.live.len());
-            self.sessions.entry(session).or_default().reading = Some(reading);
-        }
-        self.sessions.get(&session)?.reading.as_ref()?.as_ref().ok()
-    }
-
-    fn make_room(&mut self) {
-        if self.spans >= SPANS_MAX {
-            self.sessions.clear();
-            self.spans = 0;
-        }
-    }
-}
-
-/// The spans of a session that need not be read again to know that nothing is open in them: a permit put them behind a
-/// summary, so all that they had promised was discharged then, and what is said later reopens nothing. Only a checkpoint
-/// that carried something, or a newer state of a source, can have changed that: where there is either, all is read.
-fn settled(vault: &Vault, session: Position) -> Result<Vec<Position>> {
-    for table in [key::key(Table::Checkpoint, &[session]), key::key(Table::Superseded, &[])] {
-        if vault.store.scan_last(&table)?.is_some() {
-            return Ok(Vec::new());
-        }
-    }
-    let mut settled = Vec::new();
-    for at in vault.positions(&key::key(Table::Summary, &[session]))? {
-        settled.extend(vault.summary_at(at)?.spans);
-    }
-    settled.sort_unstable();
-    settled.dedup();
-    Ok(settled)
-}
-
-fn read(vault: &Vault, session: Position) -> Result<Reading> {
-    let view = vault.view(session)?;
-    let live = live_reasons(&view, &view.read());
-    let mut open = Reading { live: HashMap::new(), shown: Vec::new() };
-    for (row, reasons) in view.rows.iter().zip(live) {
-        if row.is_conversation() && row.stands_in.is_none() {
-            open.shown.push(row.at);
-        }
-        if !reasons.is_empty() {
-            let marks = reasons
-                .iter()
-                .map(|reason| gate_mark(reason.kind, reason.range, reason.used_by.map(|span| span.0)));
-            open.live.insert(row.at, marks.collect());
-        }
-    }
-    open.shown.sort_unstable();
-    Ok(open)
 }
