@@ -11,7 +11,7 @@ use spanvault_types::Position;
 use crate::ask::{Answer, Query};
 use crate::{IngestOptions, SpanDraft, Vault};
 
-const QUERIES: [&str; 22] = [
+const QUERIES: [&str; 26] = [
     r#"{"calls":{"tool":"write_file"},"get":"count"}"#,
     r#"{"calls":{"tool":["write_file","run"]},"get":"spans"}"#,
     r#"{"calls":{"tool":"never"},"get":"count"}"#,
@@ -34,6 +34,10 @@ const QUERIES: [&str; 22] = [
     r#"{"order":[{"calls":{"tool":"write_file"},"nth":1},{"calls":{"any_arg":"order-7"},"nth":1}]}"#,
     r#"{"calls":{"tool":"get_order"},"get":"exists"}"#,
     r#"{"calls":{"tool":"ask_by_order"},"nth":2,"get":"result"}"#,
+    r#"{"text":{"contains":"order-7"},"get":"spans"}"#,
+    r#"{"text":{"regex":"(?i)ALL of it (is|was) done"},"get":"count"}"#,
+    r#"{"text":{"contains":"never said"},"get":"count"}"#,
+    r#"{"order":[{"text":{"contains":"order-2"},"nth":1},{"text":{"contains":"late"},"nth":1}]}"#,
 ];
 
 /// Sessions in which something is written, asked for, deployed and answered, one of them without ids.
