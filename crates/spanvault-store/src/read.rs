@@ -74,6 +74,13 @@ pub(crate) struct RawFrame {
     bytes: Vec<u8>,
 }
 
+impl RawFrame {
+    /// Whether all of the frame was read, so that its file has all of it.
+    pub(crate) fn is_read_whole(&self) -> bool {
+        len_u64(self.bytes.len()) >= self.head.frame_len()
+    }
+}
+
 impl Store {
     /// Reads the frame at `at`, without its body.
     ///

@@ -133,6 +133,9 @@ impl Store {
         if self.has_damage(at, spoils_body) {
             return Ok(Whereabouts::Corrupt);
         }
+        if raw.is_read_whole() {
+            return Ok(Whereabouts::Hot);
+        }
         let len = located.file.len().map_err(io_error("read", &self.layout.segment(located.segment)))?;
         let whole = located.slot.offset + raw.head.frame_len() <= len;
         Ok(if whole { Whereabouts::Hot } else { Whereabouts::Missing })
