@@ -77,14 +77,26 @@ fn told(text: String) -> PartBody {
     PartBody::Result(Outcome { text, ..outcome(None) })
 }
 
-/// The answers that one text holds: a list of objects that each name their tool, or else the whole text.
+/// Whether a name may be a tool's, and not that of a file or of a person.
+fn is_tool(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// The answers that one text holds: a list of objects that each name their tool and its answer and say no more, or else the
+/// whole text.
 fn answers(literal: Raw<'_>) -> Vec<Part> {
     let text = literal.string().unwrap_or_default();
     let several = Raw::whole(&text).ok().filter(Raw::is_array).and_then(|list| {
         let answer = |entry: Raw<'_>| {
-            let [tool, content] = entry.fields(["name", "content"]);
-            let tool = Some(tool?.string()?.into_owned());
-            let text = content?.string()?.into_owned();
+            let [id, tool, content] = entry.fields(["tool_call_id", "name", "content"]);
+            let fields = 2 + usize::from(id.is_some());
+            let tool = Some(tool?.string()?.into_owned()).filter(|tool| is_tool(tool));
+            if tool.is_none() || entry.members().count() != fields {
+                return None;
+            }
+            let content = content?;
+            let text =
+                content.string().map_or_else(|| content.text().to_owned(), std::borrow::Cow::into_owned);
             Some(PartBody::Result(Outcome { tool, text, ..outcome(None) }))
         };
         let answers: Option<Vec<PartBody>> = list.elements().map(answer).collect();

@@ -42,6 +42,22 @@ fn thinking_calls_and_the_answers_to_several_calls_are_read() {
 }
 
 #[test]
+fn an_answer_in_a_list_may_be_any_json_and_a_list_of_other_things_is_one_answer() {
+    let said = |value: &str| {
+        let message = serde_json::json!({"messages": [{"role": "tool", "content": [{"type": "text", "value": value}]}], "tools": "[]"});
+        let pieces = pieces(&MessagesTyped, format!("{message}\n").as_bytes());
+        results(&pieces).into_iter().map(|it| (it.tool, it.text)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said(r#"[{"name": "back_up", "content": {"ok": true}}, {"name": "restore", "content": 7}]"#),
+        [(Some("back_up".into()), r#"{"ok": true}"#.into()), (Some("restore".into()), "7".into())]
+    );
+    for one in [r#"[{"name": "a.txt", "content": "x"}]"#, r#"[{"name": "Ann", "content": "x", "age": 3}]"#] {
+        assert_eq!(said(one), [(None, one.to_owned())]);
+    }
+}
+
+#[test]
 fn the_format_is_known_and_claimed_by_no_other() {
     only_claimed_by("messages_typed_jsonl", FILE);
     only_claimed_by("messages_typed_jsonl", FILE.lines().next().unwrap());
