@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use spanvault_env::Random;
-use spanvault_types::key::keys_of;
 use spanvault_types::{ContentHash, Counts, Event, Position, Salt};
 
-use crate::chain::Links;
-use crate::error::StoreError;
-use crate::frame::{EVENT_BYTES_MAX, Form, FrameHead, Name};
-use crate::segment::{COMMIT_KIND, ShortKey, add_counts, tally};
+use crate::draft::{Content, Pending};
+use crate::frame::Name;
+use crate::long;
+use crate::segment::{add_counts, tally};
 
 const SALT_BYTES: usize = 16;
 /// How many salts are drawn at once.
@@ -25,7 +24,14 @@ pub struct Body {
 impl Body {
     /// Hashes `bytes`.
     pub fn new(bytes: Vec<u8>) -> Self {
-        let hash = ContentHash::of(&bytes);
+        let hash = long::hash_of(&bytes);
+        Self { bytes, hash }
+    }
+
+    /// Takes bytes that were hashed before. With the hash of other bytes they would be read back as damaged, or, before
+    /// they are durable, be cut as a torn tail.
+    pub fn hashed(bytes: Vec<u8>, hash: ContentHash) -> Self {
+        debug_assert_eq!(ContentHash::of(&bytes), hash, "the hash of other bytes");
         Self { bytes, hash }
     }
 
@@ -37,6 +43,10 @@ impl Body {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 }
 
@@ -54,28 +64,11 @@ impl From<Vec<u8>> for Body {
 pub struct Batch {
     pub(crate) epoch: u64,
     pub(crate) first: u64,
-    pub(crate) frames: Vec<Draft>,
-    pub(crate) links: Links,
+    pub(crate) pending: Vec<Pending>,
     pub(crate) counts: Counts,
-    pub(crate) fault: Option<StoreError>,
     random: Arc<dyn Random>,
     /// Random bytes that were drawn and are not used yet.
     drawn: Vec<u8>,
-}
-
-/// One frame as far as it does not depend on where it will be.
-#[derive(Debug)]
-pub(crate) struct Draft {
-    pub(crate) kind: u16,
-    pub(crate) form: Form,
-    pub(crate) name: Name,
-    pub(crate) event: Vec<u8>,
-    /// Of event and name.
-    pub(crate) crc: u32,
-    pub(crate) body: Vec<u8>,
-    /// Length of the body, also where it is not in this frame.
-    pub(crate) body_len: u64,
-    pub(crate) keys: Vec<ShortKey>,
 }
 
 /// What a tombstone repeats of the frame whose original is gone.
@@ -87,84 +80,55 @@ pub(crate) struct Tombstone {
 
 impl Batch {
     pub(crate) fn new(epoch: u64, first: u64, random: Arc<dyn Random>) -> Self {
-        Self {
-            epoch,
-            first,
-            frames: Vec::new(),
-            links: Links::default(),
-            counts: Counts::default(),
-            fault: None,
-            random,
-            drawn: Vec::new(),
-        }
+        Self { epoch, first, pending: Vec::new(), counts: Counts::default(), random, drawn: Vec::new() }
     }
 
     /// The position that the next event will have.
     pub fn next(&self) -> Position {
-        Position::new(self.first + crate::bytes::len_u64(self.frames.len()))
+        Position::new(self.first + crate::bytes::len_u64(self.pending.len()))
     }
 
     /// Whether nothing was pushed yet.
     pub fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.pending.is_empty()
     }
 
     /// How many events were pushed.
     pub fn len(&self) -> usize {
-        self.frames.len()
+        self.pending.len()
     }
 
-    /// Adds an event, with its body if it carries one, and returns its position.
+    /// Adds an event, with its body if it carries one, and returns its position. The body is hashed when the batch is
+    /// appended.
     ///
     /// An event that is too large to write makes the batch fail when it is appended.
     pub fn push(&mut self, event: Event, body: Option<Vec<u8>>) -> Position {
-        match body {
-            Some(bytes) => self.push_body(event, Body::new(bytes)),
-            None => self.add(&event, Form::Bare, Name::None, Vec::new(), 0),
-        }
+        let content = body.map_or(Content::None, |bytes| Content::Bytes(self.salt(), bytes));
+        self.add(event, content)
     }
 
     /// Adds an event whose body was hashed before.
-    #[expect(clippy::needless_pass_by_value, reason = "an event that was pushed belongs to the log")]
     pub fn push_body(&mut self, event: Event, body: Body) -> Position {
-        let name = Name::Known { salt: self.salt(), hash: body.hash };
-        let len = crate::bytes::len_u64(body.bytes.len());
-        self.add(&event, Form::Full, name, body.bytes, len)
+        let salt = self.salt();
+        self.add(event, Content::Body(salt, body))
     }
 
     /// Adds a tombstone: it names the original that is gone, and has no body.
-    pub(crate) fn push_tombstone(&mut self, event: &Event, tombstone: Tombstone) -> Position {
-        let form = match tombstone.name {
-            Name::None => Form::Bare,
-            Name::Known { .. } => Form::Named,
-            Name::Committed(_) => Form::Committed,
-        };
-        self.add(event, form, tombstone.name, Vec::new(), tombstone.bytes)
+    pub(crate) fn push_tombstone(&mut self, event: Event, tombstone: Tombstone) -> Position {
+        self.add(event, Content::Gone(tombstone))
     }
 
-    fn add(&mut self, event: &Event, form: Form, name: Name, body: Vec<u8>, body_len: u64) -> Position {
+    fn add(&mut self, event: Event, content: Content) -> Position {
         let at = self.next();
-        let bytes = match event.encode() {
-            Ok(bytes) if bytes.len() <= EVENT_BYTES_MAX => bytes,
-            refused => {
-                let source = refused.err();
-                self.fault.get_or_insert(StoreError::TooLarge { schema: event.schema(), source });
-                Vec::new()
-            }
-        };
-        let own_hash = if form == Form::Full { name.hash() } else { None };
-        let keys =
-            keys_of(event, at, own_hash.as_ref()).iter().filter_map(|key| ShortKey::new(key)).collect();
-        self.links.add(at.get(), event.schema(), &bytes, name.commitment().as_ref());
-        add_counts(&mut self.counts, tally(event, form != Form::Bare));
-        self.frames.push(Draft::new(event.schema(), form, name, bytes, body, body_len, keys));
+        add_counts(&mut self.counts, tally(&event, content.is_named()));
+        self.pending.push(Pending { event, content });
         at
     }
 
     /// A salt. The system is asked for as many at once as the batch has frames, up to a bound.
     fn salt(&mut self) -> Salt {
         if self.drawn.is_empty() {
-            self.drawn.resize(SALT_BYTES * self.frames.len().clamp(1, SALTS_AT_ONCE_MAX), 0);
+            self.drawn.resize(SALT_BYTES * self.pending.len().clamp(1, SALTS_AT_ONCE_MAX), 0);
             self.random.fill(&mut self.drawn);
         }
         let mut salt = [0; SALT_BYTES];
@@ -173,41 +137,5 @@ impl Batch {
             *to = from;
         }
         Salt::from_bytes(salt)
-    }
-}
-
-impl Draft {
-    fn new(
-        kind: u16,
-        form: Form,
-        name: Name,
-        event: Vec<u8>,
-        body: Vec<u8>,
-        body_len: u64,
-        keys: Vec<ShortKey>,
-    ) -> Self {
-        let mut named = Vec::with_capacity(form.name_bytes());
-        name.encode(&mut named);
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&event);
-        crc.update(&named);
-        Self { kind, form, name, event, crc: crc.finalize(), body, body_len, keys }
-    }
-
-    /// The commit at the end of a batch.
-    pub(crate) fn commit(event: Vec<u8>) -> Self {
-        Self::new(COMMIT_KIND, Form::Bare, Name::None, event, Vec::new(), 0, Vec::new())
-    }
-
-    /// The head of the frame at position `seq`.
-    pub(crate) fn head(&self, seq: u64) -> FrameHead {
-        FrameHead {
-            kind: self.kind,
-            form: self.form,
-            seq,
-            event_len: u32::try_from(self.event.len()).unwrap_or(u32::MAX),
-            crc: self.crc,
-            body_len: self.body_len,
-        }
     }
 }

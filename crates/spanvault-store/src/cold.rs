@@ -22,4 +22,4 @@ const VERSION: u32 = 1;
 /// Of a pack that has an original in pieces.
 const VERSION_CHUNKED: u32 = 2;
 /// Cold originals are written once and read many times, so time is spent on making them small.
-const LEVEL: i32 = 9;
+const LEVEL: i32 = 12;

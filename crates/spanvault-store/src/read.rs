@@ -9,6 +9,7 @@ use crate::bytes::len_u64;
 use crate::damage::{Damage, Fault};
 use crate::error::{Result, StoreError, io_error};
 use crate::frame::{Form, FrameHead, HEAD_BYTES, Name};
+use crate::long::{self, LONG_BYTES};
 use crate::lookup::Located;
 use crate::stamp::Place;
 use crate::store::Store;
@@ -209,8 +210,8 @@ impl Store {
         let at = Position::new(located.at);
         match raw.name {
             Name::Known { hash, .. } if raw.head.form == Form::Full => {
-                let bytes = self.body(located, raw)?;
-                if ContentHash::of(&bytes) != hash {
+                let (bytes, found) = self.body(located, raw)?;
+                if found != hash {
                     return Err(self.corrupt(located, Fault::Body));
                 }
                 Ok(Original { at, hash, bytes })
@@ -265,21 +266,42 @@ impl Store {
         Ok(RawFrame { head, event, name, bytes })
     }
 
-    /// The body of a frame, with one read more unless it was read already.
-    fn body(&self, located: &Located, raw: RawFrame) -> Result<Vec<u8>> {
+    /// The body of a frame and its hash, with one read more unless it was read already.
+    fn body(&self, located: &Located, raw: RawFrame) -> Result<(Vec<u8>, ContentHash)> {
         let start = usize::try_from(raw.head.body_offset()).unwrap_or(usize::MAX);
         let end = usize::try_from(raw.head.frame_len()).unwrap_or(usize::MAX);
         let mut bytes = raw.bytes;
         if bytes.len() >= end {
             bytes.truncate(end);
             bytes.drain(..start);
-            return Ok(bytes);
+            let hash = ContentHash::of(&bytes);
+            return Ok((bytes, hash));
         }
-        let body = self.bytes_at(located, located.slot.offset + raw.head.body_offset(), raw.head.body_len)?;
+        drop(bytes);
+        let offset = located.slot.offset + raw.head.body_offset();
+        if raw.head.body_len >= len_u64(LONG_BYTES) {
+            return self.long_body(located, offset, raw.head.body_len);
+        }
+        let body = self.bytes_at(located, offset, raw.head.body_len)?;
         if len_u64(body.len()) < raw.head.body_len {
             return Err(self.corrupt(located, Fault::Missing));
         }
-        Ok(body)
+        let hash = ContentHash::of(&body);
+        Ok((body, hash))
+    }
+
+    /// As [`Store::body`], by several threads.
+    fn long_body(&self, located: &Located, offset: u64, len: u64) -> Result<(Vec<u8>, ContentHash)> {
+        let path = self.layout.segment(located.segment);
+        let failed = io_error("read", &path);
+        // What is long is only allocated if the file has it.
+        let there = located.file.len().map_err(&failed)?.saturating_sub(offset);
+        let len = usize::try_from(len).ok().filter(|len| len_u64(*len) <= there);
+        let len = len.ok_or_else(|| self.corrupt(located, Fault::Missing))?;
+        long::read(&*located.file, offset, len).map_err(|error| {
+            let is_short = error.kind() == std::io::ErrorKind::UnexpectedEof;
+            if is_short { self.corrupt(located, Fault::Missing) } else { failed(error) }
+        })
     }
 
     fn bytes_at(&self, located: &Located, offset: u64, len: u64) -> Result<Vec<u8>> {

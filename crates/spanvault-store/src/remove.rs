@@ -69,7 +69,7 @@ impl Store {
                 expired_at: permit.expired_at(),
                 condemned_at: permit.condemned_at(),
             });
-            tombstones.push(batch.push_tombstone(&event, Tombstone { name, bytes }));
+            tombstones.push(batch.push_tombstone(event, Tombstone { name, bytes }));
         }
         writer.commit(batch)?;
         Ok(tombstones)

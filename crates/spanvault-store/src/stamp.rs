@@ -46,12 +46,13 @@ pub(crate) const CHECK_BYTES: usize = 8;
 impl CheckKey {
     /// The check of `bytes` at `place`.
     pub(crate) fn check(&self, bytes: &[u8], place: Place) -> [u8; CHECK_BYTES] {
-        let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        hasher.update(bytes);
-        hasher.update(&place.file.to_le_bytes());
-        hasher.update(&place.offset.to_le_bytes());
+        let mut checked = Vec::with_capacity(bytes.len() + 16);
+        checked.extend_from_slice(bytes);
+        checked.extend_from_slice(&place.file.to_le_bytes());
+        checked.extend_from_slice(&place.offset.to_le_bytes());
+        let hash = blake3::keyed_hash(&self.0, &checked);
         let mut check = [0; CHECK_BYTES];
-        hasher.finalize_xof().fill(&mut check);
+        check.copy_from_slice(&hash.as_bytes()[..CHECK_BYTES]);
         check
     }
 }

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use spanvault_env::DiskFile;
 use spanvault_env::sync::{MutexGuard, RwLock};
 use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{Commit, Event, Position};
 
-use crate::batch::{Batch, Draft};
+use crate::batch::Batch;
 use crate::bytes::len_u64;
+use crate::chain::Links;
+use crate::draft::{Draft, drafts};
 use crate::error::{Result, StoreError, is_no_space};
 use crate::flush::FlushError;
 use crate::reserve::is_ledger;
@@ -20,10 +23,10 @@ use crate::stamp::Place;
 use crate::store::Store;
 use crate::view::{Open, Sealed, View};
 
-/// Frames are gathered up to this length and written with one call; a longer body has one of its own.
+/// Frames are gathered up to this length and written with one call; a longer body has calls of its own.
 const WRITE_BYTES: usize = 4 << 20;
 
-/// The disk begins with a batch of this length at once, while the next one is made.
+/// The disk begins with a piece of this length at once, while the next one is made.
 const BEGIN_SYNC_BYTES: u64 = 1 << 20;
 
 /// What only the holder of the writer lock may touch.
@@ -84,9 +87,6 @@ impl<'s> Writer<'s> {
         if batch.epoch != self.state.epoch || batch.first != self.store.tip().next {
             return Err(StoreError::StaleBatch);
         }
-        if let Some(fault) = batch.fault {
-            return Err(fault);
-        }
         if batch.is_empty() {
             return Ok(self.revision());
         }
@@ -105,34 +105,35 @@ impl<'s> Writer<'s> {
         Ok(position)
     }
 
-    fn write(&mut self, mut batch: Batch) -> Result<Position> {
-        let commit = self.close(&mut batch)?;
-        let batch_bytes: u64 = batch.frames.iter().map(|draft| draft.head(0).frame_len()).sum();
+    fn write(&mut self, batch: Batch) -> Result<Position> {
+        let first = batch.first;
+        let (drafts, commit) = self.close(batch)?;
+        let batch_bytes: u64 = drafts.iter().map(|draft| draft.head(0).frame_len()).sum();
         self.make_room(batch_bytes)?;
 
         let view = self.store.view();
         let open = &view.open;
         let start = open.map().end;
         let time = commit.clock.store;
-        let mut written = self.write_frames(open, start, batch.first, &batch.frames, time);
+        let mut written = self.write_frames(open, start, first, &drafts, time);
         if let Err(error) = &written {
             let undone = self.undo(open, start, error);
-            let may_use_reserve = matches!(undone, StoreError::NoSpace { .. }) && is_ledger_batch(&batch);
+            let may_use_reserve = matches!(undone, StoreError::NoSpace { .. }) && is_ledger_batch(&drafts);
             if !(may_use_reserve && self.store.reserve.release(batch_bytes)) {
                 return Err(undone);
             }
-            written = self.write_frames(open, start, batch.first, &batch.frames, time);
+            written = self.write_frames(open, start, first, &drafts, time);
         }
         let slots = written.map_err(|error| self.undo(open, start, &error))?;
 
-        let last = batch.first + len_u64(batch.frames.len()) - 1;
+        let last = first + len_u64(drafts.len()) - 1;
         {
             let mut map = open.map.write().unwrap_or_else(std::sync::PoisonError::into_inner);
             map.slots.extend(slots);
             map.end = start + batch_bytes;
-            map.body_bytes += batch.frames.iter().map(|draft| len_u64(draft.body.len())).sum::<u64>();
-            let keys = (batch.first..)
-                .zip(&batch.frames)
+            map.body_bytes += drafts.iter().map(|draft| len_u64(draft.body.len())).sum::<u64>();
+            let keys = (first..)
+                .zip(&drafts)
                 .flat_map(|(seq, draft)| draft.keys.iter().map(move |key| Entry { key: *key, at: seq }));
             map.keys.extend(keys);
             // Before anybody can find one of the keys: a position that is found is one that the log reaches.
@@ -148,11 +149,12 @@ impl<'s> Writer<'s> {
         Ok(Position::new(last))
     }
 
-    /// Puts the commit at the end of a batch.
-    fn close(&self, batch: &mut Batch) -> Result<Commit> {
+    /// The frames of a batch with the commit at their end.
+    fn close(&self, batch: Batch) -> Result<(Vec<Draft>, Commit)> {
         let tip = self.store.tip();
         let mut counts = tip.counts;
         add_counts(&mut counts, batch.counts);
+        let mut drafts = drafts(batch.pending, batch.first)?;
         let mut commit = Commit {
             first: Position::new(batch.first),
             durable: Position::new(self.store.flush.durable()),
@@ -161,11 +163,15 @@ impl<'s> Writer<'s> {
             counts,
             clock: self.store.clock.stamp(),
         };
+        let mut links = Links::default();
+        for draft in &drafts {
+            links.push(&draft.link);
+        }
         let too_large = |source| StoreError::TooLarge { schema: COMMIT_KIND, source: Some(source) };
-        commit.chain = batch.links.close(batch.next().get(), &commit).map_err(too_large)?;
-        let event = Event::Commit(commit.clone()).encode().map_err(too_large)?;
-        batch.frames.push(Draft::commit(event));
-        Ok(commit)
+        let seq = batch.first + len_u64(drafts.len());
+        commit.chain = links.close(seq, &commit).map_err(too_large)?;
+        drafts.push(Draft::commit(seq, &Event::Commit(commit.clone()))?);
+        Ok((drafts, commit))
     }
 
     /// Writes frames at `start` of the open segment: one call, unless they are long.
@@ -186,25 +192,20 @@ impl<'s> Writer<'s> {
             slots.push(Slot::at(offset, Some(time)));
             let place = Place { file: open.head.number, offset };
             buffer.extend_from_slice(&draft.head(seq).encode(&self.store.key, place));
-            buffer.extend_from_slice(&draft.event);
-            draft.name.encode(buffer);
+            buffer.extend_from_slice(&draft.middle);
             if buffer.len() + draft.body.len() > WRITE_BYTES {
-                open.file.write_at(buffer, written)?;
-                written += len_u64(buffer.len());
+                written = write_piece(&*open.file, buffer, written)?;
                 buffer.clear();
             }
             if draft.body.len() > WRITE_BYTES {
-                open.file.write_at(&draft.body, written)?;
-                written += len_u64(draft.body.len());
+                for piece in draft.body.chunks(WRITE_BYTES) {
+                    written = write_piece(&*open.file, piece, written)?;
+                }
             } else {
                 buffer.extend_from_slice(&draft.body);
             }
         }
-        open.file.write_at(buffer, written)?;
-        written += len_u64(buffer.len());
-        if written - start >= BEGIN_SYNC_BYTES {
-            open.file.begin_sync(start, written - start);
-        }
+        write_piece(&*open.file, buffer, written)?;
         Ok(slots)
     }
 
@@ -295,9 +296,19 @@ impl<'s> Writer<'s> {
     }
 }
 
+/// Writes a piece of a batch and says where the next one goes.
+fn write_piece(file: &dyn DiskFile, piece: &[u8], at: u64) -> std::io::Result<u64> {
+    file.write_at(piece, at)?;
+    let len = len_u64(piece.len());
+    if len >= BEGIN_SYNC_BYTES {
+        file.begin_sync(at, len);
+    }
+    Ok(at + len)
+}
+
 /// Whether a batch may use the reserve.
-fn is_ledger_batch(batch: &Batch) -> bool {
-    batch.frames.iter().all(|draft| draft.kind == COMMIT_KIND || is_ledger(draft.kind))
+fn is_ledger_batch(drafts: &[Draft]) -> bool {
+    drafts.iter().all(|draft| draft.kind == COMMIT_KIND || is_ledger(draft.kind))
 }
 
 /// The errors of a flush of the open segment.

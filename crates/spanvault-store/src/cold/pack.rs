@@ -11,6 +11,7 @@ use super::chunks::{self, Packed, Piece};
 use super::unpack::unpack;
 use super::{GUIDE_BYTES, LINE_BYTES, MAGIC, VERSION, VERSION_CHUNKED};
 use crate::bytes::{Fields, len_u64, put_u48};
+use crate::long;
 use crate::segment::hash_at;
 use crate::sidecar::Unusable;
 use crate::stamp::{CHECK_BYTES, CheckKey, Place};
@@ -141,6 +142,8 @@ impl Guide {
 /// An opened pack.
 pub(crate) struct Pack {
     file: Arc<dyn DiskFile>,
+    /// Its length when it was opened; it never changes.
+    len: u64,
     guide: Guide,
     dictionary: Option<(Vec<u8>, DecoderDictionary<'static>)>,
 }
@@ -154,15 +157,16 @@ impl std::fmt::Debug for Pack {
 impl Pack {
     /// Opens the pack `id`; one of its two guides suffices.
     pub(crate) fn open(file: Arc<dyn DiskFile>, key: &CheckKey, id: u64) -> Result<Self> {
-        let end = file.len()?.saturating_sub(len_u64(GUIDE_BYTES));
+        let len = file.len()?;
+        let end = len.saturating_sub(len_u64(GUIDE_BYTES));
         let mut found = None;
         for offset in [0, end] {
-            let bytes = read(&*file, offset, len_u64(GUIDE_BYTES))?;
+            let bytes = read(&*file, len, offset, len_u64(GUIDE_BYTES))?;
             found = found.or_else(|| Guide::decode(&bytes, key, id, offset));
         }
         let guide = found.ok_or(Unusable::Damaged)?;
-        let dictionary = load_dictionary(&*file, &guide)?;
-        Ok(Self { file, guide, dictionary })
+        let dictionary = load_dictionary(&*file, len, &guide)?;
+        Ok(Self { file, len, guide, dictionary })
     }
 
     pub(crate) const fn count(&self) -> u64 {
@@ -178,8 +182,7 @@ impl Pack {
         if number >= self.guide.count {
             return Err(Unusable::Damaged);
         }
-        let bytes =
-            read(&*self.file, self.guide.index_offset + number * len_u64(LINE_BYTES), len_u64(LINE_BYTES))?;
+        let bytes = self.read(self.guide.index_offset + number * len_u64(LINE_BYTES), len_u64(LINE_BYTES))?;
         Line::decode(&bytes, self.guide.id, number).ok_or(Unusable::Damaged)
     }
 
@@ -188,7 +191,7 @@ impl Pack {
         if line.offset.checked_add(line.stored).is_none_or(|end| end > self.guide.index_offset) {
             return Err(Unusable::Damaged);
         }
-        read(&*self.file, line.offset, line.stored)
+        self.read(line.offset, line.stored)
     }
 
     /// The original of an entry: it hashes to the line's hash.
@@ -202,7 +205,7 @@ impl Pack {
             (Method::Chunked, _) => self.joined(line, &stored, 0..line.raw)?,
             (Method::ZstdDictionary, None) | (Method::Dropped, _) => return Err(Unusable::Damaged),
         };
-        if bytes.len() == raw && ContentHash::of(&bytes) == line.hash {
+        if bytes.len() == raw && long::hash_of(&bytes) == line.hash {
             Ok(bytes)
         } else {
             Err(Unusable::Damaged)
@@ -231,7 +234,7 @@ impl Pack {
         if piece.offset.checked_add(piece.stored).is_none_or(|end| end > self.guide.index_offset) {
             return Err(Unusable::Damaged);
         }
-        read(&*self.file, piece.offset, piece.stored)
+        self.read(piece.offset, piece.stored)
     }
 
     /// The bytes of `range` of the original whose list of pieces is `list`.
@@ -270,6 +273,10 @@ impl Pack {
         if is_whole { Ok(bytes) } else { Err(Unusable::Damaged) }
     }
 
+    fn read(&self, offset: u64, len: u64) -> Result<Vec<u8>> {
+        read(&*self.file, self.len, offset, len)
+    }
+
     /// Whether every byte between the guides is as it was written, and both guides are.
     pub(crate) fn is_whole(&self, key: &CheckKey) -> Result<bool> {
         let guide_len = len_u64(GUIDE_BYTES);
@@ -278,7 +285,7 @@ impl Pack {
             return Ok(false);
         }
         for offset in [0, end] {
-            let bytes = read(&*self.file, offset, guide_len)?;
+            let bytes = self.read(offset, guide_len)?;
             if Guide::decode(&bytes, key, self.guide.id, offset) != Some(self.guide) {
                 return Ok(false);
             }
@@ -291,6 +298,7 @@ impl Pack {
 /// Whichever copy is intact; a pack whose dictionary is lost still gives what was packed without it.
 fn load_dictionary(
     file: &dyn DiskFile,
+    len: u64,
     guide: &Guide,
 ) -> Result<Option<(Vec<u8>, DecoderDictionary<'static>)>> {
     if guide.dictionary_len == 0 {
@@ -298,7 +306,7 @@ fn load_dictionary(
     }
     let second = guide.index_offset.checked_sub(guide.dictionary_len).ok_or(Unusable::Damaged)?;
     for offset in [len_u64(GUIDE_BYTES), second] {
-        let bytes = read(file, offset, guide.dictionary_len)?;
+        let bytes = read(file, len, offset, guide.dictionary_len)?;
         if *blake3::hash(&bytes).as_bytes() == guide.dictionary_hash {
             let prepared = DecoderDictionary::copy(&bytes);
             return Ok(Some((bytes, prepared)));
@@ -307,9 +315,9 @@ fn load_dictionary(
     Ok(None)
 }
 
-/// `len` bytes at `offset`, allocated only if the file has them; fewer at its end.
-fn read(file: &dyn DiskFile, offset: u64, len: u64) -> Result<Vec<u8>> {
-    let there = file.len()?.saturating_sub(offset).min(len);
+/// `len` bytes at `offset` of a file of `end` bytes, allocated only if the file has them; fewer at its end.
+fn read(file: &dyn DiskFile, end: u64, offset: u64, len: u64) -> Result<Vec<u8>> {
+    let there = end.saturating_sub(offset).min(len);
     let mut bytes = vec![0; usize::try_from(there).map_err(|_overflow| Unusable::Damaged)?];
     let read = file.read_at(&mut bytes, offset)?;
     bytes.truncate(read);

@@ -6,6 +6,9 @@ use spanvault_types::{Position, key as keys};
 use super::map::{Entry, ShortKey};
 use crate::filter::Probe;
 
+/// Entries that are looked at one by one before the end of a stretch is searched for.
+const FEW: usize = 4;
+
 /// A stretch of keys, and what tells that a segment has none of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyRange {
@@ -52,7 +55,10 @@ impl KeyRange {
     pub(crate) fn of<'e>(&self, entries: &'e [Entry]) -> &'e [Entry] {
         let from = entries.partition_point(|entry| entry.key < self.from);
         let rest = entries.get(from..).unwrap_or_default();
-        let len = self.until.map_or(rest.len(), |until| rest.partition_point(|entry| entry.key < until));
+        let Some(until) = self.until else { return rest };
+        // Mostly there are a few at most, and they stand side by side.
+        let near = rest.iter().take(FEW).position(|entry| entry.key >= until);
+        let len = near.unwrap_or_else(|| rest.partition_point(|entry| entry.key < until));
         rest.get(..len).unwrap_or_default()
     }
 }

@@ -79,13 +79,13 @@ fn a_body_made_of_frame_magics_is_searched_and_left() {
     writer.commit(batch).unwrap();
     drop(writer);
     ledger.commit(&store, &[20]).unwrap();
-    let first = store.frame(at).unwrap();
-    drop((store, first));
+    let event_bytes = store.frame(at).unwrap().event.encode().unwrap().len() as u64;
+    drop(store);
     let world = world.restarted();
     let log = file("log/00000001.log");
     let whole = world.disk.bytes(&log).unwrap();
     let body = whole.windows(8).position(|window| window == b"SVF\x01SVF\x01").unwrap() as u64;
-    world.disk.flip_bit(&log, body - 48 - 115 - 10, 0).unwrap();
+    world.disk.flip_bit(&log, body - 48 - event_bytes - 10, 0).unwrap();
     let (store, report) = world.try_open(Access::Read).unwrap();
     assert!(report.damage.len() == 1 && report.damage[0].from == at, "{report:?}");
     ledger.check_originals(&store);
