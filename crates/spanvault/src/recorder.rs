@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use spanvault_store::{Batch, Whereabouts, Writer};
+use spanvault_store::{Batch, Body, Whereabouts, Writer};
 use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{
     ContentHash, Event, EvidentialClass, Position, Rescued, SessionOpened, SpanContent, SpanKind,
@@ -107,7 +107,7 @@ impl<'v> Recorder<'v> {
             return Ok(at);
         }
         self.bytes_new += bytes.len() as u64;
-        let at = self.push(Event::GapStored, Some(bytes));
+        let at = self.batch.push_body(Event::GapStored, Body::hashed(bytes, hash));
         self.bodies.insert(hash, at);
         Ok(at)
     }
@@ -135,17 +135,17 @@ impl<'v> Recorder<'v> {
             recorded_at: self.vault.now(),
             event_key,
         };
-        let body = known.is_none().then_some(span.bytes);
-        if body.is_some() {
-            self.bytes_new += bytes;
-            self.bodies.insert(span.hash, at);
-        }
         if let Some(event_key) = event_key {
             self.identities.entry((span.session, event_key)).or_default().push((at, span.hash));
         }
-        self.push(Event::SpanRecorded(event), body);
+        let event = Event::SpanRecorded(event);
         if let Some(original) = known {
+            self.push(event, None);
             self.rescue(original, at);
+        } else {
+            self.bytes_new += bytes;
+            self.bodies.insert(span.hash, at);
+            self.batch.push_body(event, Body::hashed(span.bytes, span.hash));
         }
         Ok(at)
     }

@@ -7,7 +7,11 @@ use crate::draft::{Receipt, SpanDraft};
 use crate::error::{Error, Result};
 use crate::ids::SpanId;
 use crate::recorder::{NewSpan, Recorder};
+use crate::threads::map_in_order;
 use crate::vault::Vault;
+
+/// From this many drafts on it pays to read them on several threads.
+const MANY: usize = 64;
 
 /// A session. Cheap to make; all state is in the vault.
 #[derive(Debug, Clone)]
@@ -65,16 +69,16 @@ impl<'v> Session<'v> {
     /// As [`Session::record`].
     pub fn record_all(&self, drafts: Vec<SpanDraft>) -> Result<Vec<Receipt>> {
         // Everything that needs no lock comes before it: other threads are waiting to record.
-        let contents = drafts.iter().map(|draft| parse(&draft.bytes)).collect::<Result<Vec<_>>>()?;
-        let hashes: Vec<ContentHash> = drafts.iter().map(|draft| ContentHash::of(&draft.bytes)).collect();
+        let read = read_all(&drafts)?;
         let mut classes = ClassStreams::default();
-        let classes =
-            classes.classify(contents.iter().map(|content| Some(("", content))), &self.vault.registry);
+        let contents = read.iter().map(|(content, _hash)| Some(("", content)));
+        let classes = classes.classify(contents, &self.vault.registry);
         let mut recorder = Recorder::start(self.vault)?;
         let first = self.vault.span_count(self.at)?;
         let mut receipts = Vec::with_capacity(drafts.len());
-        let read = contents.iter().zip(hashes).zip(classes);
-        for ((index, draft), ((content, hash), class)) in (first..).zip(drafts).zip(read) {
+        for ((index, draft), ((content, hash), class)) in (first..).zip(drafts).zip(read.iter().zip(classes))
+        {
+            let hash = *hash;
             let at = recorder.span(NewSpan {
                 session: self.at,
                 source: Position::ZERO,
@@ -94,6 +98,16 @@ impl<'v> Session<'v> {
             receipt.durable = commit;
         }
         Ok(receipts)
+    }
+}
+
+/// What each draft says and its hash; of many, on several threads.
+fn read_all(drafts: &[SpanDraft]) -> Result<Vec<(SpanContent, ContentHash)>> {
+    let read = |draft: &SpanDraft| Ok((parse(&draft.bytes)?, ContentHash::of(&draft.bytes)));
+    if drafts.len() < MANY {
+        drafts.iter().map(read).collect()
+    } else {
+        map_in_order(drafts, read).into_iter().collect()
     }
 }
 
