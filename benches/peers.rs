@@ -1,14 +1,19 @@
 //! The store beside the embedded stores that people choose from, all asked for the same, by turns.
 
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use spanvault_benches::child::Twin;
 use spanvault_benches::engine::{Engine, Hash, Kind, Record, disk_bytes};
+use spanvault_benches::memory::resident;
 use spanvault_benches::noise::Noise;
 use spanvault_benches::place::{self, Place};
 use spanvault_benches::raw::RawFile;
 use spanvault_benches::report::{Report, Target};
 use spanvault_benches::settings::Settings;
-use spanvault_benches::stats::{mb_per_s, median, ms, per_s, ratio, us, us_each};
+use spanvault_benches::stats::{mb_per_s, mebibytes, median, ms, per_s, ratio, us, us_each};
 use spanvault_benches::table::{Row, write_page};
 use spanvault_benches::watch::timed;
 use spanvault_benches::{Outcome, check, spans};
@@ -20,8 +25,16 @@ const LARGE_BYTES: usize = 16 << 20;
 /// How many threads write, or read, at once.
 const THREADS: usize = 4;
 
+/// How many bodies a process that fills a store makes at a time.
+const FILL_AT_ONCE: usize = 1_000;
+/// How many threads read beside those that write.
+const READERS: usize = 2;
+
 fn main() -> Outcome {
     let settings = Settings::from_command_line();
+    if let Some(name) = settings.text("fill") {
+        return fill(name, settings.text("dir").ok_or("no directory")?, settings.count("bodies", 0)?);
+    }
     let mut run = Run {
         place: Place::below(env!("CARGO_TARGET_TMPDIR"))?,
         report: Report::new("peers"),
@@ -36,12 +49,31 @@ fn main() -> Outcome {
     run.in_bulk("bulk, a sync per 1,000", 1_000, 1.4, 2.5, 0.0)?;
     run.singles(settings.count("singles", 150)?)?;
     run.writers(settings.count("each", 25)?)?;
+    run.memory(settings.count("memory-bodies", 50_000)?)?;
     run.reading(settings.count("gets", 4_000)?)?;
     run.large(settings.count("large-rounds", 5)?)?;
     if settings.has("record") {
         write_page(&run.rows)?;
     }
     run.report.finish(&settings)
+}
+
+/// Fills a store of this kind, gets a few bodies back, and says how many bytes of memory that has taken.
+fn fill(name: &str, dir: &str, count: usize) -> Outcome {
+    let kind = Kind::ALL.iter().find(|kind| kind.name() == name).ok_or("no such store")?;
+    drop(records(7, FILL_AT_ONCE));
+    let before = resident()?;
+    let engine = kind.create(Path::new(dir))?;
+    let mut some = Vec::new();
+    for first in (0..count).step_by(FILL_AT_ONCE) {
+        let records = records(7 + first as u64, FILL_AT_ONCE.min(count - first));
+        engine.put(&records)?;
+        some.extend(records.into_iter().step_by(97));
+    }
+    check_some(&*engine, &some)?;
+    drop(some);
+    writeln!(std::io::stdout(), "{}", resident()?.saturating_sub(before))?;
+    Ok(())
 }
 
 /// Bodies that are alike and none the same.
@@ -145,7 +177,7 @@ impl Run {
     /// Four threads that write durably, one body at a time.
     fn writers(&mut self, each: usize) -> Outcome {
         let engines = self.engines("writers")?;
-        let mut rates = nothing_yet();
+        let (mut rates, mut beside) = (nothing_yet(), nothing_yet());
         // Bursts of the same work take turns.
         for round in 0..self.rounds.max(9) {
             for ((_, engine), (_, rates)) in engines.iter().zip(&mut rates) {
@@ -157,13 +189,46 @@ impl Run {
                 rates.push(per_s(THREADS * each, time));
                 check_some(&**engine, &records)?;
             }
+            for ((_, engine), (_, rates)) in engines.iter().zip(&mut beside) {
+                let there = records(100 + round as u64, THREADS * each);
+                let records = records(10_000 + round as u64, THREADS * each);
+                let put = |records: &[Record]| {
+                    records.iter().try_for_each(|record| engine.put(std::slice::from_ref(record)))
+                };
+                let write = || timed(|| at_once(records.chunks(each), &put));
+                rates.push(per_s(THREADS * each, while_others_read(&**engine, &there, write)?.1));
+                check_some(&**engine, &records)?;
+            }
         }
         self.faster("4 threads, durable bodies", "/s", &rates, None);
+        self.faster("the same, 2 threads reading beside", "/s", &beside, None);
         let ours = of(&rates, Kind::Spanvault).to_vec();
         for (kind, least) in [(Kind::Fjall, 2.0), (Kind::Redb, 2.5), (Kind::Sqlite, 6.0)] {
             let name = format!("4 threads, durable bodies, times {}", kind.name());
             self.report.judged(name, ratio(&ours, of(&rates, kind)), "x", Target::AtLeast(least));
         }
+        Ok(())
+    }
+
+    /// What a process has in memory once it has filled a store, over what it had before.
+    fn memory(&mut self, count: usize) -> Outcome {
+        self.report.about("bodies in memory", count);
+        let mut sizes = nothing_yet();
+        for (kind, sizes) in &mut sizes {
+            let dir = self.place.join(&format!("memory {}", kind.name()));
+            let words =
+                ["--fill", kind.name(), "--dir", &dir.to_string_lossy(), "--bodies", &count.to_string()];
+            let mut twin = Twin::start(&words)?;
+            sizes.push(mebibytes(twin.line()?.parse()?));
+            twin.end()?;
+            place::clear(&dir)?;
+        }
+        self.slower("memory after filling", "MiB", &sizes, None);
+        let ours = median(of(&sizes, Kind::Spanvault));
+        self.report.judged("memory after filling", ours, "MiB", Target::AtMost(64.0));
+        let others = Kind::ALL.iter().filter(|kind| **kind != Kind::Spanvault);
+        let best = others.map(|kind| median(of(&sizes, *kind))).fold(f64::INFINITY, f64::min);
+        self.report.judged("memory, times the best other", ours / best, "x", Target::AtMost(0.35));
         Ok(())
     }
 
@@ -306,6 +371,33 @@ impl Run {
         }
         self.rows.push(row);
     }
+}
+
+/// Runs `work` while two threads read what is there, over and over.
+fn while_others_read<T>(
+    engine: &dyn Engine,
+    there: &[Record],
+    work: impl FnOnce() -> Outcome<T>,
+) -> Outcome<T> {
+    let done = AtomicBool::new(false);
+    let read = || {
+        while !done.load(Ordering::Relaxed) {
+            for record in there.iter().take_while(|_record| !done.load(Ordering::Relaxed)) {
+                let body = engine.get(&record.hash)?;
+                check(body == record.body, || "a body differs".to_owned())?;
+            }
+        }
+        Outcome::Ok(())
+    };
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS).map(|_n| scope.spawn(read)).collect();
+        let worked = work();
+        done.store(true, Ordering::Relaxed);
+        for reader in readers {
+            reader.join().map_err(|_panic| "a reader panicked")??;
+        }
+        worked
+    })
 }
 
 /// Runs `work` on every part at once, each on a thread of its own.
