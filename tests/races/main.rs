@@ -18,7 +18,7 @@ use spanvault_testkit::reliability;
 
 use models::{
     DEMAND_REMOVE, DEMOTE_RECOVER, DEMOTE_WALK, HOLD_REMOVE, Model, PERMIT_REMOVE, RECORD_REMOVE,
-    REMOVE_RECOVER,
+    REMOVE_RECOVER, REPACK_RECOVER,
 };
 
 /// Two runs with the same seed try the same schedules.
@@ -93,6 +93,12 @@ fn i16_whoever_walks_the_log_while_it_is_rewritten_meets_every_frame() {
 
 #[test]
 fn i2_i41_what_is_recovered_while_it_goes_is_whole_or_behind_its_tombstone() {
-    // No bug is planted: see docs/reliability.md.
     explore(REMOVE_RECOVER);
+    finds(Bug::GoneForDamaged, REMOVE_RECOVER);
+}
+
+#[test]
+fn i2_i44_what_stays_in_a_pack_that_is_written_anew_is_whole() {
+    explore(REPACK_RECOVER);
+    finds(Bug::LineOfAnotherPack, REPACK_RECOVER);
 }

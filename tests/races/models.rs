@@ -29,6 +29,8 @@ pub(crate) const DEMOTE_RECOVER: Model = Model { name: "demote_recover", run: de
 pub(crate) const DEMOTE_WALK: Model = Model { name: "demote_walk", run: demote_against_walk };
 /// A reclaim run and a reader.
 pub(crate) const REMOVE_RECOVER: Model = Model { name: "remove_recover", run: remove_against_recover };
+/// A reclaim run that writes a pack anew, and a reader of what stays in it.
+pub(crate) const REPACK_RECOVER: Model = Model { name: "repack_recover", run: repack_against_recover };
 
 /// Runs both at once, and looks at everything when both have ended.
 fn race<A: Send + 'static, B: Send + 'static>(
@@ -163,4 +165,15 @@ fn remove_against_recover() {
         }
     };
     race(Beginning::CondemnedCold, World::reclaim, recover);
+}
+
+/// Whoever reads what stays in a pack, while it is written anew without what goes, reads it whole.
+fn repack_against_recover() {
+    let recover = |world: &World| {
+        for n in 0..world.originals.len() {
+            let found = world.recover(n);
+            assert!(found == Found::Whole || n % 2 == 0, "original {n} is held and gone");
+        }
+    };
+    race(Beginning::HalfCondemnedCold, World::reclaim, recover);
 }
