@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use spanvault_import::{Importer, Limits, Piece, by_name, importers};
+use spanvault_import::{Head, Importer, Limits, Piece, by_name, importers};
 use spanvault_types::SpanKind;
 
 static CHOSEN: LazyLock<Vec<&dyn Importer>> = LazyLock::new(|| match std::env::var("SPANVAULT_FUZZ_FORMAT") {
@@ -24,7 +24,7 @@ fuzz_target!(|file: &[u8]| {
         for limits in [&Limits::default(), &small] {
             check(*importer, file, limits);
         }
-        importer.detect(file);
+        importer.detect(&Head::new(file));
     }
 });
 

@@ -8,12 +8,12 @@ mod tests;
 
 use spanvault_types::{PartBody, Role};
 
-use crate::Confidence;
 use crate::blocks::usable_id;
 use crate::chat::{MESSAGES, read_message};
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// One run (`runs/<model>/<suite>/<task>/<attack>/<injection>.json`).
 pub(crate) struct AgentDojo;
@@ -23,9 +23,9 @@ impl ObjectFormat for AgentDojo {
     const LAYOUT: Layout = Layout::Document(MESSAGES);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
+    fn recognise(head: &Head<'_>) -> Confidence {
         let marks = ["suite_name", "pipeline_name", "user_task_id"];
-        match sketch_document(head) {
+        match head.document() {
             Some(run) if marks.iter().all(|mark| run.get(mark).is_some()) => Confidence::Certain,
             Some(_) | None => Confidence::No,
         }

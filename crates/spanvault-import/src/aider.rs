@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use spanvault_types::SpanContent;
 
 use crate::text_format::{Line, LineTeller, cut, read_text};
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed};
+use crate::{Confidence, Head, ImportError, Importer, Limits, Piece, Unparsed};
 use block::{ASIDE, Speaker, TRANSCRIPT, speaker_of};
 
 /// A chat history (`.aider.chat.history.md`).
@@ -28,8 +28,8 @@ impl Importer for Aider {
         "aider_md"
     }
 
-    fn detect(&self, head: &[u8]) -> Confidence {
-        let text = String::from_utf8_lossy(head);
+    fn detect(&self, head: &Head<'_>) -> Confidence {
+        let text = head.text();
         let mut by_prefix = (false, false);
         for line in text.lines() {
             if line.starts_with(STARTED) || line.starts_with(TRANSCRIPT) {

@@ -9,11 +9,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
-use crate::first_lines::{has_all, surest};
 use crate::json::Raw;
+use crate::marks::has_all;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// A session (`~/.gemini/antigravity*/**/*.jsonl`).
 pub(crate) struct Antigravity;
@@ -23,8 +23,8 @@ impl ObjectFormat for Antigravity {
     const LAYOUT: Layout = Layout::Lines;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        surest(head, |line: &Value| {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        head.surest(|line: &Value| {
             let is_step = has_all(line, &["step_index", "source", "type", "status"]);
             if is_step { Confidence::Certain } else { Confidence::No }
         })

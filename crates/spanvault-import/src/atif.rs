@@ -9,15 +9,15 @@ mod tests;
 use serde_json::Value;
 use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
-use crate::Confidence;
 use crate::blocks::{
     call, content_parts, kind_of, literal_part, outcome, result_part, usable_id, value_part,
 };
 use crate::document::{LineNames, Step};
-use crate::json::{Raw, sketch};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
 use crate::time::timestamp_ms;
+use crate::{Confidence, Head};
 
 /// Trajectories in the Agent Trajectory Interchange Format.
 pub(crate) struct Atif;
@@ -33,10 +33,12 @@ impl ObjectFormat for Atif {
     );
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let text = String::from_utf8_lossy(head);
-        let document = sketch(text.strip_prefix('\u{feff}').unwrap_or(&text)).unwrap_or_default();
-        let version = document.get("schema_version").and_then(Value::as_str).unwrap_or_default();
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let version = head
+            .first_value()
+            .and_then(|document| document.get("schema_version"))
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         if version.starts_with("ATIF") { Confidence::Certain } else { Confidence::No }
     }
 

@@ -9,10 +9,10 @@ mod tests;
 use serde_json::Value;
 
 use crate::document::Step;
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
-use crate::{CHAT_JSON, Confidence};
+use crate::{CHAT_JSON, Confidence, Head};
 
 pub(crate) use message::read as read_message;
 
@@ -27,9 +27,8 @@ impl ObjectFormat for ChatJson {
     const LAYOUT: Layout = Layout::Document(MESSAGES);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let talks =
-            sketch_document(head).is_some_and(|document| messages_of(&document).iter().any(is_message));
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let talks = head.document().is_some_and(|document| messages_of(&document).iter().any(is_message));
         if talks { Confidence::Possible } else { Confidence::No }
     }
 

@@ -11,11 +11,11 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-use crate::Confidence;
 use crate::document::Step;
 use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 pub(crate) use outcome::was_not_executed;
 
@@ -30,7 +30,7 @@ impl ObjectFormat for ClaudeCode {
     const LAYOUT: Layout = Layout::Lines;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
+    fn recognise(head: &Head<'_>) -> Confidence {
         detect::session_file(head)
     }
 
@@ -44,7 +44,7 @@ impl ObjectFormat for ClaudeWebJson {
     const LAYOUT: Layout = Layout::Document(&[&[Step::Member("loglines"), Step::Each]]);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
+    fn recognise(head: &Head<'_>) -> Confidence {
         detect::web_export(head)
     }
 

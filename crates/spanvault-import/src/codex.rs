@@ -13,13 +13,13 @@ mod tests;
 use serde_json::Value;
 use spanvault_types::{PartBody, Role, SpanContent};
 
-use crate::Confidence;
 use crate::blocks::{literal_part, usable_id, value_part};
-use crate::first_lines::{has_all, surest, text};
 use crate::json::Raw;
+use crate::marks::{has_all, text};
 use crate::object_format::{Layout, Named, ObjectFormat};
 use crate::reading::Reading;
 use crate::stamp::Stamp;
+use crate::{Confidence, Head};
 
 /// A rollout (`~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`) or the output of `codex exec --json`.
 pub(crate) struct Codex;
@@ -35,8 +35,8 @@ impl ObjectFormat for Codex {
     const NAMED: Named = Named::First;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        surest(head, of_line)
+    fn recognise(head: &Head<'_>) -> Confidence {
+        head.surest(of_line)
     }
 
     fn read(line: Raw<'_>) -> Reading {

@@ -9,11 +9,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
-use crate::first_lines::{has_all, surest, text};
 use crate::json::Raw;
+use crate::marks::{has_all, text};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// A session (`~/.copilot/session-state/**/events.jsonl`).
 pub(crate) struct Copilot;
@@ -27,8 +27,8 @@ impl ObjectFormat for Copilot {
     const LAYOUT: Layout = Layout::Lines;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        surest(head, |line: &Value| {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        head.surest(|line: &Value| {
             let kind = text(line, "type");
             let is_event =
                 has_all(line, &["data", "id", "timestamp"]) && line.get("data").is_some_and(Value::is_object);

@@ -8,11 +8,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
-use crate::first_lines::{surest, text};
 use crate::json::Raw;
+use crate::marks::text;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// A transcript (`~/.cursor/projects/*/agent-transcripts/**/*.jsonl`).
 pub(crate) struct Cursor;
@@ -22,8 +22,8 @@ impl ObjectFormat for Cursor {
     const LAYOUT: Layout = Layout::Lines;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        surest(head, |line: &Value| {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        head.surest(|line: &Value| {
             let is_bare = line.get("type").is_none() && line.get("uuid").is_none();
             let blocks = line.get("message").and_then(|message| message.get("content"));
             let is_message =

@@ -9,11 +9,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
-use crate::first_lines::{has_all, surest, text};
 use crate::json::Raw;
+use crate::marks::{has_all, text};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// A session (`~/.factory/sessions/**/*.jsonl`) or a stream.
 pub(crate) struct Droid;
@@ -23,8 +23,8 @@ impl ObjectFormat for Droid {
     const LAYOUT: Layout = Layout::Lines;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        surest(head, of_line)
+    fn recognise(head: &Head<'_>) -> Confidence {
+        head.surest(of_line)
     }
 
     fn read(line: Raw<'_>) -> Reading {

@@ -12,12 +12,12 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::document::Step;
-use crate::first_lines::{has_all, surest, text};
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
+use crate::marks::{has_all, text};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 pub(crate) use outcome::complete as complete_outcome;
 pub(crate) use parts::content_parts;
@@ -35,8 +35,8 @@ impl ObjectFormat for GeminiCli {
     const SESSION_MEMBER: Option<&'static str> = Some("sessionId");
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let Some(document) = sketch_document(head) else { return Confidence::No };
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let Some(document) = head.document() else { return Confidence::No };
         let elements = |name: &str| document.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
         if has_all(&document, &["sessionId", "projectHash", "messages"]) {
             Confidence::Certain
@@ -61,8 +61,8 @@ impl ObjectFormat for GeminiJsonl {
     const WRITES_AGAIN: bool = true;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        surest(head, |line| {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        head.surest(|line| {
             if has_all(line, &["sessionId", "projectHash"]) && line.get("messages").is_none() {
                 Confidence::Certain
             } else if is_message(line) {

@@ -9,11 +9,11 @@ mod text;
 
 use spanvault_types::SpanKind;
 
-use crate::Confidence;
 use crate::importer::{BOM, unread};
 use crate::json::{Raw, is_space, sketch};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 pub(crate) use text::GenericText;
 
@@ -30,8 +30,8 @@ impl ObjectFormat for GenericJsonl {
     const NAME: &'static str = "generic_jsonl";
     const LAYOUT: Layout = Layout::Lines;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let head = head.strip_prefix(BOM).unwrap_or(head);
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let head = head.bytes().strip_prefix(BOM).unwrap_or(head.bytes());
         let mut lines = head.split(|byte| *byte == b'\n').filter(|line| !line.iter().copied().all(is_space));
         let is_object = |line: &[u8]| {
             let line = String::from_utf8_lossy(line);

@@ -8,11 +8,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
-use crate::first_lines::{first_lines, has_all, text};
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
+use crate::marks::{has_all, text};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// A session's files (`~/.grok/sessions/**`).
 pub(crate) struct Grok;
@@ -22,11 +22,11 @@ impl ObjectFormat for Grok {
     const LAYOUT: Layout = Layout::LinesOrWhole;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        if sketch_document(head).is_some_and(|document| is_summary(&document)) {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        if head.document().is_some_and(|document| is_summary(&document)) {
             return Confidence::Certain;
         }
-        first_lines(head).iter().map(of_line).max().unwrap_or(Confidence::No)
+        head.surest(of_line)
     }
 
     fn read(line: Raw<'_>) -> Reading {

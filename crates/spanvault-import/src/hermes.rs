@@ -6,14 +6,14 @@ mod tests;
 use serde_json::Value;
 use spanvault_types::{PartBody, SpanContent};
 
-use crate::Confidence;
 use crate::blocks::usable_id;
 use crate::chat::{MESSAGES, read_message};
-use crate::first_lines::has_all;
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
+use crate::marks::has_all;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
 use crate::stamp::Stamp;
+use crate::{Confidence, Head};
 
 /// A session (`~/.hermes/sessions/*.json`).
 pub(crate) struct Hermes;
@@ -24,12 +24,12 @@ impl ObjectFormat for Hermes {
     const SESSION_MEMBER: Option<&'static str> = Some("session_id");
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
+    fn recognise(head: &Head<'_>) -> Confidence {
         let is_session = |document: &Value| {
             has_all(document, &["session_id", "session_start"])
                 || has_all(document, &["session_id", "platform", "messages"])
         };
-        match sketch_document(head) {
+        match head.document() {
             Some(document) if is_session(&document) => Confidence::Certain,
             Some(_) | None => Confidence::No,
         }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use spanvault_types::{Role, SpanContent, SpanKind};
 
-use crate::{ImportError, Kept, Unparsed};
+use crate::{Head, ImportError, Kept, Unparsed};
 
 /// The mark that some programs put at the start of UTF-8 files.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -17,10 +17,8 @@ pub trait Importer: Sync {
     /// The format's name, as `--format` and the log know it.
     fn format(&self) -> &'static str;
 
-    /// How sure this importer is that a file which starts with `head` is its own.
-    ///
-    /// `head` may end anywhere, inside a record or inside a character.
-    fn detect(&self, head: &[u8]) -> Confidence;
+    /// How sure this importer is that a file with this head is its own.
+    fn detect(&self, head: &Head<'_>) -> Confidence;
 
     /// Cuts a source into pieces, in order, in memory that does not grow with the source.
     ///

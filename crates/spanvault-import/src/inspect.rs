@@ -11,11 +11,11 @@ mod tests;
 use serde_json::Value;
 
 use crate::document::Step;
-use crate::first_lines::has_all;
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
+use crate::marks::has_all;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
-use crate::{Confidence, HEAD_BYTES};
+use crate::{Confidence, Head};
 
 /// A log, a sample of one, or one of the lists that an archive keeps beside its samples.
 pub(crate) struct Inspect;
@@ -37,8 +37,8 @@ impl ObjectFormat for Inspect {
     ]);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let Some(document) = sketch_document(head) else { return Confidence::No };
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let Some(document) = head.document() else { return Confidence::No };
         let is_log = has_all(&document, &["version", "eval"])
             && document.get("eval").is_some_and(|eval| has_all(eval, &["task", "model"]));
         let is_sample = has_all(&document, &["epoch", "input", "target", "messages"]);
@@ -49,7 +49,7 @@ impl ObjectFormat for Inspect {
         });
         if is_log || is_sample || is_list {
             Confidence::Certain
-        } else if head.len() >= HEAD_BYTES && begins_a_sample(&document) {
+        } else if head.is_full() && begins_a_sample(&document) {
             // What it was given fills the head.
             Confidence::Likely
         } else {

@@ -10,11 +10,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
-use crate::first_lines::{has_all, surest, text};
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
+use crate::marks::{has_all, text};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// The files of a session (`~/.kimi-code/sessions/**`).
 pub(crate) struct Kimi;
@@ -24,13 +24,11 @@ impl ObjectFormat for Kimi {
     const LAYOUT: Layout = Layout::LinesOrWhole;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        if sketch_document(head)
-            .is_some_and(|document| has_all(&document, &["agents", "workDir", "createdAt"]))
-        {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        if head.document().is_some_and(|document| has_all(&document, &["agents", "workDir", "createdAt"])) {
             return Confidence::Certain;
         }
-        surest(head, |line: &Value| match text(line, "type") {
+        head.surest(|line: &Value| match text(line, "type") {
             "metadata" if has_all(line, &["protocol_version"]) => Confidence::Certain,
             "context.append_message" if has_all(line, &["message"]) => Confidence::Certain,
             "context.append_loop_event" if has_all(line, &["event"]) => Confidence::Certain,

@@ -24,16 +24,18 @@ mod cursor;
 mod document;
 mod droid;
 mod error;
-mod first_lines;
+
 mod gemini;
 mod generic;
 mod grok;
+mod head;
 mod hermes;
 mod importer;
 mod inspect;
 mod json;
 mod kimi;
 mod lines;
+mod marks;
 mod messages_typed;
 mod mini_swe;
 mod object_format;
@@ -65,6 +67,7 @@ use spanvault_types::SpanContent;
 pub use compaction::Kept;
 pub use container::{Container, Member};
 pub use error::{ImportError, Unparsed};
+pub use head::Head;
 pub use importer::{Confidence, Importer, Limits, Piece, Quarantine, Record};
 pub use side_file::{is_stub, side_file};
 pub use words::{keeps_words, may_be_added, writes_plainly};
@@ -155,13 +158,13 @@ pub fn by_name(format: &str) -> Result<&'static dyn Importer, ImportError> {
 /// [`ImportError::EmptySource`] where there is nothing but white space, [`ImportError::UnknownFormat`] where no importer
 /// knows the content and it is no text. Text that nobody knows is of a generic format, see [`is_generic`].
 pub fn detect(head: &[u8]) -> Result<&'static dyn Importer, ImportError> {
-    let head = head.get(..HEAD_BYTES).unwrap_or(head);
-    if head.iter().all(u8::is_ascii_whitespace) {
+    let head = Head::new(head);
+    if head.bytes().iter().all(u8::is_ascii_whitespace) {
         return Err(ImportError::EmptySource);
     }
     let mut best: Option<(Confidence, &'static dyn Importer)> = None;
     for importer in importers() {
-        let confidence = importer.detect(head);
+        let confidence = importer.detect(&head);
         if confidence == Confidence::Certain {
             return Ok(*importer);
         }

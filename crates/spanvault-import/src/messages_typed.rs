@@ -9,13 +9,13 @@ mod tests;
 use serde_json::Value;
 use spanvault_types::{Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
-use crate::Confidence;
 use crate::blocks::{kind_of, literal_part, outcome, value_part};
 use crate::document::{LineNames, Step};
-use crate::json::{Raw, sketch};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
 use crate::sharegpt::written_calls;
+use crate::{Confidence, Head};
 
 /// Conversations of typed messages, one a line.
 pub(crate) struct MessagesTyped;
@@ -26,10 +26,9 @@ impl ObjectFormat for MessagesTyped {
         Layout::DocumentLines(&[&[Step::Member("messages"), Step::Each]], LineNames::LineAndPlace);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let text = String::from_utf8_lossy(head);
-        let document = sketch(text.strip_prefix('\u{feff}').unwrap_or(&text)).unwrap_or_default();
-        let messages = document.get("messages").and_then(Value::as_array);
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let messages =
+            head.first_value().and_then(|document| document.get("messages")).and_then(Value::as_array);
         let typed = |message: &Value| {
             let contents = message.get("content").and_then(Value::as_array);
             let mut contents = contents.into_iter().flatten();

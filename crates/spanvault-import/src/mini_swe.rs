@@ -8,11 +8,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::chat::{MESSAGES, messages_of};
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// One trajectory (`*.traj.json`).
 pub(crate) struct MiniSwe;
@@ -22,8 +22,8 @@ impl ObjectFormat for MiniSwe {
     const LAYOUT: Layout = Layout::Document(MESSAGES);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        match sketch_document(head) {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        match head.document() {
             Some(document) if is_trajectory(&document) => Confidence::Certain,
             Some(document) if messages_of(&document).iter().any(is_own_message) => Confidence::Likely,
             Some(_) | None => Confidence::No,

@@ -9,7 +9,7 @@ use crate::document::{self, Frame, LineNames, Shape, Step};
 use crate::json::Raw;
 use crate::reading::{Reading, read_content, utf8};
 use crate::source::opens_a_document;
-use crate::{Confidence, ImportError, Importer, Kept, Limits, Piece, Unparsed, lines};
+use crate::{Confidence, Head, ImportError, Importer, Kept, Limits, Piece, Unparsed, lines};
 
 /// A format of JSON objects.
 pub(crate) trait ObjectFormat: Sync {
@@ -31,7 +31,7 @@ pub(crate) trait ObjectFormat: Sync {
     const WRITES_AGAIN: bool = false;
 
     /// How sure it is that a file which starts with `head` is its own; see [`Importer::detect`].
-    fn recognise(head: &[u8]) -> Confidence;
+    fn recognise(head: &Head<'_>) -> Confidence;
 
     /// Reads one object. The answer depends on nothing but the object.
     fn read(object: Raw<'_>) -> Reading;
@@ -77,7 +77,7 @@ impl<T: ObjectFormat> Importer for T {
         T::NAME
     }
 
-    fn detect(&self, head: &[u8]) -> Confidence {
+    fn detect(&self, head: &Head<'_>) -> Confidence {
         T::recognise(head)
     }
 

@@ -9,13 +9,13 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::blocks::usable_id;
-use crate::first_lines::{has_all, text};
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
+use crate::marks::{has_all, text};
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
 use crate::stamp::Stamp;
+use crate::{Confidence, Head};
 
 /// One file of the storage (`~/.local/share/opencode/storage/{session,message,part}/**/*.json`).
 pub(crate) struct OpenCode;
@@ -25,8 +25,8 @@ impl ObjectFormat for OpenCode {
     const LAYOUT: Layout = Layout::Whole;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let Some(document) = sketch_document(head) else { return Confidence::No };
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let Some(document) = head.document() else { return Confidence::No };
         let is_session = has_all(&document, &["id", "projectID", "directory", "time"]);
         let is_message = has_all(&document, &["id", "sessionID", "role", "time"]);
         let is_part = has_all(&document, &["id", "messageID", "type"]);

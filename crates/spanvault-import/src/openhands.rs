@@ -10,11 +10,11 @@ mod tests;
 use serde_json::Value;
 
 use crate::document::{LineNames, Step};
-use crate::first_lines::{first_lines, has_all};
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
+use crate::marks::has_all;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
-use crate::{Confidence, Kept};
+use crate::{Confidence, Head, Kept};
 
 /// One event of a session, or the session's own data (`sessions/<id>/events/<n>.json`, `metadata.json`).
 pub(crate) struct OpenHandsEvent;
@@ -30,8 +30,8 @@ impl ObjectFormat for OpenHandsEvent {
     const LAYOUT: Layout = Layout::Whole;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        match sketch_document(head) {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        match head.document() {
             Some(document) if is_new_event(&document) => Confidence::Certain,
             Some(document) if has_all(&document, &["conversation_id", "selected_repository"]) => {
                 Confidence::Certain
@@ -65,8 +65,8 @@ impl ObjectFormat for OpenHandsTrajectory {
     const LAYOUT: Layout = Layout::Document(&[&[Step::Each]]);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        match sketch_document(head) {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        match head.document() {
             Some(Value::Array(events)) => of_events(&events),
             Some(_) | None => Confidence::No,
         }
@@ -89,7 +89,7 @@ impl ObjectFormat for OpenHandsOutput {
     const LISTS: bool = true;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
+    fn recognise(head: &Head<'_>) -> Confidence {
         let of_line = |line: &Value| {
             let events = line.get("history").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
             let pairs = events.iter().filter_map(Value::as_array).map(|pair| of_events(pair));
@@ -99,7 +99,7 @@ impl ObjectFormat for OpenHandsOutput {
                 || has_all(line, &["issue", "issue_type", "instruction"]);
             if known == Confidence::No && begins { Confidence::Likely } else { known }
         };
-        first_lines(head).iter().map(of_line).max().unwrap_or(Confidence::No)
+        head.surest(of_line)
     }
 
     fn read(event: Raw<'_>) -> Reading {

@@ -11,11 +11,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::document::{LineNames, Step};
-use crate::json::{Raw, sketch};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// Spans with the attributes of `OpenTelemetry`'s `GenAI` conventions, or of `OpenInference`.
 pub(crate) struct OtlpGenAi;
@@ -34,14 +34,13 @@ impl ObjectFormat for OtlpGenAi {
         LineNames::Place,
     );
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let text = String::from_utf8_lossy(head);
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let document = sketch(text).unwrap_or_default();
-        if !document.get("resourceSpans").is_some_and(Value::is_array) {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let scopes = head.first_value().and_then(|document| document.get("resourceSpans"));
+        if !scopes.is_some_and(Value::is_array) {
             return Confidence::No;
         }
-        let of_genai = ["\"gen_ai.", "\"llm.", "\"openinference."].iter().any(|mark| text.contains(mark));
+        let of_genai =
+            ["\"gen_ai.", "\"llm.", "\"openinference."].iter().any(|mark| head.text().contains(mark));
         if of_genai { Confidence::Certain } else { Confidence::Possible }
     }
 

@@ -10,11 +10,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::first_lines::{first_lines, has_all, text};
 use crate::json::Raw;
+use crate::marks::{has_all, text};
 use crate::object_format::{Layout, Named, ObjectFormat};
 use crate::reading::Reading;
-use crate::{Confidence, Kept};
+use crate::{Confidence, Head, Kept};
 
 /// A session of pi (`~/.pi/agent/sessions/**/*.jsonl`).
 pub(crate) struct Pi;
@@ -28,9 +28,9 @@ impl ObjectFormat for Pi {
     const NAMED: Named = Named::First;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let lines = first_lines(head);
-        if lines.iter().any(names_openclaw) { Confidence::No } else { surest(&lines) }
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let lines = head.objects();
+        if lines.iter().any(names_openclaw) { Confidence::No } else { surest(lines) }
     }
 
     fn read(entry: Raw<'_>) -> Reading {
@@ -48,9 +48,9 @@ impl ObjectFormat for OpenClaw {
     const NAMED: Named = Named::First;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let lines = first_lines(head);
-        if lines.iter().any(names_openclaw) { surest(&lines) } else { Confidence::No }
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let lines = head.objects();
+        if lines.iter().any(names_openclaw) { surest(lines) } else { Confidence::No }
     }
 
     fn read(entry: Raw<'_>) -> Reading {

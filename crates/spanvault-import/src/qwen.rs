@@ -9,11 +9,11 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
-use crate::first_lines::{has_all, surest};
 use crate::json::Raw;
+use crate::marks::has_all;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// A session (`~/.qwen/projects/*/chats/*.jsonl`).
 pub(crate) struct Qwen;
@@ -23,8 +23,8 @@ impl ObjectFormat for Qwen {
     const LAYOUT: Layout = Layout::Lines;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        surest(head, |line: &Value| {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        head.surest(|line: &Value| {
             let has_parts = line.get("message").is_some_and(|message| has_all(message, &["parts"]));
             let own = has_parts || line.get("systemPayload").is_some();
             if own && has_all(line, &["uuid", "sessionId", "type"]) {

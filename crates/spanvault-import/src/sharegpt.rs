@@ -9,12 +9,12 @@ mod tests;
 use serde_json::Value;
 use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
-use crate::Confidence;
 use crate::blocks::{arguments, kind_of, literal_part, outcome, value_part};
 use crate::document::{LineNames, Step};
-use crate::json::{Raw, sketch};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// Conversations of `from` and `value`.
 pub(crate) struct ShareGpt;
@@ -30,16 +30,13 @@ impl ObjectFormat for ShareGpt {
     );
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let text = String::from_utf8_lossy(head);
-        let Some(document) = sketch(text.strip_prefix('\u{feff}').unwrap_or(&text)) else {
-            return Confidence::No;
-        };
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let Some(document) = head.first_value() else { return Confidence::No };
         let turns = |conversation: &Value| {
             let turns = conversation.get("conversations").and_then(Value::as_array);
             turns.into_iter().flatten().any(|turn| turn.get("from").is_some())
         };
-        let known = document.as_array().map_or_else(|| turns(&document), |list| list.iter().any(turns));
+        let known = document.as_array().map_or_else(|| turns(document), |list| list.iter().any(turns));
         if known { Confidence::Certain } else { Confidence::No }
     }
 

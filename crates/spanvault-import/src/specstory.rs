@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use spanvault_types::SpanContent;
 
 use crate::text_format::{Line, LineTeller, cut, read_text};
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed};
+use crate::{Confidence, Head, ImportError, Importer, Limits, Piece, Unparsed};
 
 /// One export (`.specstory/history/*.md`).
 pub(crate) struct SpecStory;
@@ -27,8 +27,8 @@ impl Importer for SpecStory {
         "specstory"
     }
 
-    fn detect(&self, head: &[u8]) -> Confidence {
-        let text = String::from_utf8_lossy(head);
+    fn detect(&self, head: &Head<'_>) -> Confidence {
+        let text = head.text();
         let mut turns = false;
         for line in text.lines() {
             if line.trim_start_matches('\u{feff}').starts_with(GENERATED) {

@@ -9,12 +9,12 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::document::Step;
-use crate::first_lines::has_all;
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
+use crate::marks::has_all;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// One trajectory (`*.traj`).
 pub(crate) struct SweAgent;
@@ -29,8 +29,8 @@ impl ObjectFormat for SweAgent {
 
     const ONE_PATH: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let Some(document) = sketch_document(head) else { return Confidence::No };
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let Some(document) = head.document() else { return Confidence::No };
         let any = |name: &str, is: fn(&Value) -> bool| {
             document.get(name).and_then(Value::as_array).is_some_and(|elements| elements.iter().any(is))
         };

@@ -10,11 +10,11 @@ mod tick;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::document::Step;
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// The simulations of one run: `{"info":…, "tasks":…, "simulations":[…]}`, or one of them alone.
 pub(crate) struct Tau2;
@@ -30,8 +30,8 @@ impl ObjectFormat for Tau2 {
     ]);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let Some(document) = sketch_document(head) else { return Confidence::No };
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let Some(document) = head.document() else { return Confidence::No };
         let has = |name: &str| document.get(name).is_some();
         let environment = document.get("info").is_some_and(|info| info.get("environment_info").is_some());
         if document.get("simulations").is_some_and(Value::is_array) || is_simulation(&document, "messages") {
@@ -54,8 +54,8 @@ impl ObjectFormat for Tau2Voice {
     const LAYOUT: Layout = Layout::Document(&[&[Step::Member("ticks"), Step::Each]]);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        match sketch_document(head) {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        match head.document() {
             Some(document) if is_simulation(&document, "ticks") => Confidence::Certain,
             Some(_) | None => Confidence::No,
         }

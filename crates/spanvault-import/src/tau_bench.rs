@@ -8,12 +8,12 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::Confidence;
 use crate::chat::read_message;
 use crate::document::Step;
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// The results of one benchmark run.
 pub(crate) struct TauBench;
@@ -23,8 +23,8 @@ impl ObjectFormat for TauBench {
     const LAYOUT: Layout = Layout::Document(&[&[Step::Each, Step::Member("traj"), Step::Each]]);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let Some(Value::Array(runs)) = sketch_document(head) else { return Confidence::No };
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let Some(Value::Array(runs)) = head.document() else { return Confidence::No };
         let is_run =
             |run: &Value| run.get("traj").is_some_and(Value::is_array) && run.get("task_id").is_some();
         // The task itself may fill the head.

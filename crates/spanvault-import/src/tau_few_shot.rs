@@ -5,11 +5,11 @@
 
 use spanvault_types::{PartBody, Role, SpanContent, SpanKind};
 
-use crate::Confidence;
 use crate::blocks::literal_part;
-use crate::json::{Raw, sketch};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// The text of a conversation in each line.
 pub(crate) struct TauFewShot;
@@ -21,10 +21,8 @@ impl ObjectFormat for TauFewShot {
     const LAYOUT: Layout = Layout::Lines;
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let text = String::from_utf8_lossy(head);
-        let line = sketch(text.strip_prefix('\u{feff}').unwrap_or(&text)).unwrap_or_default();
-        if line.get(TEXT).is_some_and(serde_json::Value::is_string) {
+    fn recognise(head: &Head<'_>) -> Confidence {
+        if head.first_value().and_then(|line| line.get(TEXT)).is_some_and(serde_json::Value::is_string) {
             Confidence::Certain
         } else {
             Confidence::No

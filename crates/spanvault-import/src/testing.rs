@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use spanvault_types::{ByteRange, Call, Outcome, PartBody, SpanContent};
 
-use crate::{ImportError, Importer, Limits, Piece, Record};
+use crate::{Head, ImportError, Importer, Limits, Piece, Record};
 
 /// A source that gives its bytes in helpings of the given sizes, over and over, and is often interrupted.
 pub(crate) struct Drip<'a> {
@@ -99,7 +99,7 @@ fn bodies(pieces: &[Piece]) -> impl Iterator<Item = &PartBody> {
 pub(crate) fn only_claimed_by(format: &str, file: &str) {
     assert_eq!(crate::detect(file.as_bytes()).map(Importer::format).ok(), Some(format));
     for other in crate::importers().iter().filter(|importer| importer.format() != format) {
-        let confidence = other.detect(file.as_bytes());
+        let confidence = other.detect(&Head::new(file.as_bytes()));
         assert!(confidence < crate::Confidence::Likely, "{} claims it: {confidence:?}", other.format());
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn only_claimed_by(format: &str, file: &str) {
 pub(crate) fn only_format(text: &str) -> &'static str {
     let certain: Vec<_> = crate::importers()
         .iter()
-        .filter(|importer| importer.detect(text.as_bytes()) == crate::Confidence::Certain)
+        .filter(|importer| importer.detect(&Head::new(text.as_bytes())) == crate::Confidence::Certain)
         .map(|importer| importer.format())
         .collect();
     let [format] = certain.as_slice() else { panic!("{certain:?} are certain of {text}") };

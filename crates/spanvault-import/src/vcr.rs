@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 
 use spanvault_types::SpanContent;
 
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Unparsed};
+use crate::{Confidence, Head, ImportError, Importer, Limits, Piece, Unparsed};
 
 /// A cassette of calls to one provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Importer for Vcr {
         }
     }
 
-    fn detect(&self, head: &[u8]) -> Confidence {
+    fn detect(&self, head: &Head<'_>) -> Confidence {
         match provider_of(head) {
             Some((provider, confidence)) if provider == *self => confidence,
             Some(_) | None => Confidence::No,
@@ -72,8 +72,8 @@ impl Importer for Vcr {
 /// The provider of the last call to one in a cassette that starts with `head`.
 ///
 /// The address of a call comes after what was sent, which may fill the head; then its host tells, where one is named.
-fn provider_of(head: &[u8]) -> Option<(Vcr, Confidence)> {
-    let text = String::from_utf8_lossy(head);
+fn provider_of(head: &Head<'_>) -> Option<(Vcr, Confidence)> {
+    let text = head.text();
     let mut lines = text.lines();
     let listed =
         lines.by_ref().take(8).any(|line| line.trim_start_matches('\u{feff}').trim_end() == INTERACTIONS);

@@ -9,12 +9,12 @@ mod tests;
 use serde_json::Value;
 use spanvault_types::{Part, PartBody, Role, SpanContent, SpanKind};
 
-use crate::Confidence;
 use crate::blocks::{kind_of, literal_part};
 use crate::document::Step;
-use crate::json::{Raw, sketch_document};
+use crate::json::Raw;
 use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
+use crate::{Confidence, Head};
 
 /// One log and its judgement.
 pub(crate) struct WhoWhen;
@@ -29,8 +29,8 @@ impl ObjectFormat for WhoWhen {
     const LAYOUT: Layout = Layout::Document(&[&[Step::Member("history"), Step::Each]]);
     const KEEPS_WORDS: bool = true;
 
-    fn recognise(head: &[u8]) -> Confidence {
-        let Some(log) = sketch_document(head) else { return Confidence::No };
+    fn recognise(head: &Head<'_>) -> Confidence {
+        let Some(log) = head.document() else { return Confidence::No };
         let Some(Value::Array(history)) = log.get("history") else {
             // The judgement may come first.
             let judged =

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use spanvault_import::{Importer, Limits, Piece, Record, importers, may_be_added, writes_plainly};
+use spanvault_import::{Head, Importer, Limits, Piece, Record, importers, may_be_added, writes_plainly};
 use spanvault_types::{ByteRange, Encoding, PartBody, SpanKind};
 
 const NAMES: [&str; 48] = [
@@ -369,8 +369,8 @@ fn check_files(value: &Value) {
             }
             assert!(back == file.as_bytes(), "{}: the pieces are the file", importer.format());
         }
-        importer.detect(files[0].as_bytes());
-        importer.detect(files[1].as_bytes());
+        importer.detect(&Head::new(files[0].as_bytes()));
+        importer.detect(&Head::new(files[1].as_bytes()));
     }
 }
 

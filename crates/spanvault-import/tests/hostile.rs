@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use spanvault_import::{Importer, Limits, Piece, Record, detect, formats, importers};
+use spanvault_import::{Head, Importer, Limits, Piece, Record, detect, formats, importers};
 use spanvault_types::{Encoding, PartBody, SpanKind};
 
 /// The name of a format and a file of it.
@@ -193,7 +193,7 @@ fn i75_no_file_makes_any_format_panic_or_lose_a_byte() {
                 }
                 let pieces = cut(*importer, &variant, &Limits::default(), usize::MAX);
                 check(*importer, &variant, &pieces, &format!("{seed} with {what}"));
-                importer.detect(&variant);
+                importer.detect(&Head::new(&variant));
             }
         }
     }
@@ -206,7 +206,7 @@ fn i76_a_file_that_ends_anywhere_is_cut_into_what_it_is() {
         for end in (1..file.len()).step_by(file.len() / 200 + 1) {
             let pieces = cut(*importer, &file[..end], &Limits::default(), usize::MAX);
             check(*importer, &file[..end], &pieces, "cut off");
-            importer.detect(&file[..end]);
+            importer.detect(&Head::new(&file[..end]));
         }
     }
 }

@@ -125,6 +125,15 @@ fn hashed(table: Table, digest: &[u8]) -> Key {
     bytes
 }
 
+/// Whether a key is in the index beside the log too, and not only in the map of the open segment and in the sidecars.
+///
+/// All are but those that every span has and that nobody looks up there: the place of a span in its session, and the
+/// identity of a record.
+pub fn is_indexed(key: &[u8]) -> bool {
+    let left_out = [Table::Span, Table::EventKey];
+    key.first().is_some_and(|table| left_out.iter().all(|out| *out as u8 != *table))
+}
+
 /// The position-valued field number `n` (0-based) of a key.
 pub fn field(key: &[u8], n: usize) -> Option<Position> {
     let bytes = key.get(1 + 8 * n..9 + 8 * n)?;

@@ -332,9 +332,8 @@ fn catch_up(
             continue;
         }
         let body = frame.hash.filter(|_hash| frame.body != BodyState::None);
-        entries.extend(
-            key::keys_of(&frame.event, frame.at, body.as_ref()).into_iter().map(|found| (found, frame.at)),
-        );
+        let keys = key::keys_of(&frame.event, frame.at, body.as_ref()).into_iter();
+        entries.extend(keys.filter(|found| key::is_indexed(found)).map(|found| (found, frame.at)));
     }
     if seen != index.applied() {
         index.apply(&entries, seen)?;

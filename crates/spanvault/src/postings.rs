@@ -3,6 +3,7 @@
 //! They are made from what the log holds, behind it and never on its path. Nothing rests on them: without them, or
 //! where they end, spans are read.
 
+mod ahead;
 mod build;
 mod narrow;
 mod sift;
@@ -22,6 +23,7 @@ use crate::index::commit_at;
 use crate::threads::threads;
 use crate::vault::Vault;
 
+pub(crate) use ahead::{Ahead, SpanTerms};
 pub(crate) use narrow::{Known, narrowed};
 pub(crate) use sift::sifted;
 
@@ -39,6 +41,7 @@ pub(crate) struct Poster {
     store: Arc<Store>,
     registry: Arc<Registry>,
     disk: Arc<dyn Disk>,
+    ahead: Arc<Ahead>,
     dir: PathBuf,
 }
 
@@ -49,6 +52,7 @@ impl Poster {
             store: Arc::clone(&vault.store),
             registry: Arc::clone(&vault.registry),
             disk: Arc::clone(&vault.options.env.disk),
+            ahead: Arc::clone(&vault.ahead),
             dir: vault.dir.join(DIR),
         }
     }

@@ -13,6 +13,8 @@ use spanvault_types::{
 };
 
 use crate::error::Result;
+use crate::options::IndexKind;
+use crate::postings::SpanTerms;
 use crate::vault::Vault;
 
 /// A span that is about to be recorded.
@@ -46,7 +48,7 @@ pub(crate) struct Recorder<'v> {
     vault: &'v Vault,
     writer: Writer<'v>,
     batch: Batch,
-    /// Bodies of this batch.
+    /// Bodies of this batch, and those in the log that it met.
     bodies: HashMap<ContentHash, Position>,
     /// Event keys of this batch.
     identities: HashMap<(Position, EventKey), Vec<(Position, ContentHash)>>,
@@ -58,6 +60,8 @@ pub(crate) struct Recorder<'v> {
     ordinals: HashMap<Position, u64>,
     /// Condemned originals that this batch records again.
     rescued: HashSet<Position>,
+    /// What was read of spans of this batch, for those who post them.
+    posted: Vec<(Position, SpanTerms)>,
     /// Bytes of bodies that were not known before.
     pub(crate) bytes_new: u64,
 }
@@ -76,6 +80,7 @@ impl<'v> Recorder<'v> {
             opened: HashSet::new(),
             ordinals: HashMap::new(),
             rescued: HashSet::new(),
+            posted: Vec::new(),
             bytes_new: 0,
         })
     }
@@ -135,6 +140,12 @@ impl<'v> Recorder<'v> {
             recorded_at: self.vault.now(),
             event_key,
         };
+        // What has a source is read again as its record was; only what can be read is posted.
+        let is_read = span.source != Position::ZERO && is_parsed(span.content.kind);
+        if is_read && self.vault.options.index == IndexKind::Sled {
+            let terms = SpanTerms::of(span.session, span.content, span.hash, &self.vault.registry);
+            self.posted.push((at, terms));
+        }
         if let Some(event_key) = event_key {
             self.identities.entry((span.session, event_key)).or_default().push((at, span.hash));
         }
@@ -202,18 +213,24 @@ impl<'v> Recorder<'v> {
 
     /// Writes the batch; what it gives must be passed to [`Vault::make_durable`] before anything is acknowledged.
     pub(crate) fn append(mut self) -> Result<Position> {
-        Ok(self.writer.append(self.batch)?)
+        let commit = self.writer.append(self.batch)?;
+        self.vault.ahead.add(self.posted);
+        Ok(commit)
     }
 
-    /// The frame that holds these bytes, in this batch or retrievable in the log.
-    fn stored(&self, hash: &ContentHash) -> Result<Option<Position>> {
+    /// The frame that holds these bytes, in this batch or retrievable in the log. What is retrievable stays so as long as
+    /// this holds the lock.
+    fn stored(&mut self, hash: &ContentHash) -> Result<Option<Position>> {
         if let Some(at) = self.bodies.get(hash) {
             return Ok(Some(*at));
         }
-        let found = self.vault.original_of(hash)?;
-        Ok(found.filter(|at| {
+        let found = self.vault.original_of(hash)?.filter(|at| {
             is_planted(Bug::GoneForStored) || self.vault.store.whereabouts(*at).is_retrievable()
-        }))
+        });
+        if let Some(at) = found {
+            self.bodies.insert(*hash, at);
+        }
+        Ok(found)
     }
 
     fn next_ordinal(&mut self, session: Position) -> Result<u64> {
@@ -239,6 +256,11 @@ impl Vault {
         let last = self.store.scan_last(&key::key(Table::Span, &[session]))?;
         Ok(last.and_then(|(found, _at)| key::field(&found, 1)).map_or(0, |ordinal| ordinal.get() + 1))
     }
+}
+
+/// Whether anything can be asked of what a span of this kind says.
+const fn is_parsed(kind: SpanKind) -> bool {
+    !matches!(kind, SpanKind::Meta | SpanKind::Quarantined | SpanKind::TooLarge)
 }
 
 /// The estimated tokens of a span; of bytes that could not be parsed, all count.

@@ -12,7 +12,7 @@ use spanvault_types::{ContentHash, Event, Position, SessionOpened, StoreTime};
 use crate::error::{Error, Result};
 use crate::index::{self, IndexKeeper};
 use crate::options::{IndexKind, Options};
-use crate::postings::Poster;
+use crate::postings::{Ahead, Poster};
 use crate::registry;
 use crate::session::Session;
 
@@ -39,6 +39,8 @@ pub struct Vault {
     pub(crate) options: Options,
     pub(crate) dir: PathBuf,
     pub(crate) index: IndexKeeper,
+    /// What was read of spans that are not posted yet.
+    pub(crate) ahead: Arc<Ahead>,
     /// Held by whoever extends a source, so that two runs over one file cannot interleave.
     pub(crate) ingesting: Mutex<()>,
     /// Where the log ended when it was opened.
@@ -111,6 +113,7 @@ impl Vault {
             options,
             dir: dir.to_owned(),
             index: IndexKeeper::default(),
+            ahead: Arc::default(),
             ingesting: Mutex::new(()),
             report,
         })

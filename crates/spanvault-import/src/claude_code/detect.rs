@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::Confidence;
-use crate::json::{is_space, sketch, sketch_document};
+use crate::json::sketch_shallow;
+use crate::{Confidence, Head};
 
 /// As many lines tell what a file is; a file may start with lines that say little.
 const LINES_MAX: usize = 400;
@@ -25,12 +25,9 @@ const OWN_TYPES: [&str; 13] = [
     "pr-link",
 ];
 
-pub(super) fn session_file(head: &[u8]) -> Confidence {
-    let text = String::from_utf8_lossy(head);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+pub(super) fn session_file(head: &Head<'_>) -> Confidence {
     let mut best = Confidence::No;
-    let lines = text.split('\n').filter(|line| line.bytes().any(|byte| !is_space(byte)));
-    for line in lines.take(LINES_MAX).filter_map(sketch) {
+    for line in head.lines_of_text().take(LINES_MAX).filter_map(sketch_shallow) {
         if is_foreign(&line) {
             return Confidence::No;
         }
@@ -39,8 +36,8 @@ pub(super) fn session_file(head: &[u8]) -> Confidence {
     best
 }
 
-pub(super) fn web_export(head: &[u8]) -> Confidence {
-    match sketch_document(head) {
+pub(super) fn web_export(head: &Head<'_>) -> Confidence {
+    match head.document() {
         Some(document) if document.get("loglines").is_some_and(Value::is_array) => Confidence::Certain,
         Some(_) | None => Confidence::No,
     }

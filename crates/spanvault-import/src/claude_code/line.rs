@@ -10,11 +10,32 @@ use crate::time::timestamp_ms;
 
 /// Reads a line, and the session that it names.
 pub(super) fn read(line: Raw<'_>) -> Reading {
-    let [kind, uuid, timestamp, session, agent, sidechain] =
-        line.fields(["type", "uuid", "timestamp", "sessionId", "agentId", "isSidechain"]);
+    let [kind, uuid, timestamp, session, agent, sidechain, message, details, meta, summary, api_error] = line
+        .fields([
+            "type",
+            "uuid",
+            "timestamp",
+            "sessionId",
+            "agentId",
+            "isSidechain",
+            "message",
+            "toolUseResult",
+            "isMeta",
+            "isCompactSummary",
+            "isApiErrorMessage",
+        ]);
     let kind = kind.and_then(|kind| kind.string()).unwrap_or_default();
     let spoken = match kind.as_ref() {
-        "user" | "assistant" => message(line, kind == "assistant"),
+        "user" | "assistant" => {
+            let is = |flag: Option<Raw<'_>>| flag.is_some_and(|flag| flag.is_true());
+            let marks = Marks {
+                by_agent: kind == "assistant",
+                is_meta: is(meta),
+                is_summary: is(summary),
+                is_api_error: is(api_error),
+            };
+            message.and_then(|message| spoken_message(message, details, marks))
+        }
         "tool_use" | "tool_result" => bare_block(line, kind == "tool_use"),
         _ => None,
     };
@@ -36,15 +57,20 @@ pub(super) fn read(line: Raw<'_>) -> Reading {
 
 type Spoken = (Role, SpanKind, Vec<Part>);
 
+/// What a line says of the API message that it wraps.
+struct Marks {
+    by_agent: bool,
+    is_meta: bool,
+    is_summary: bool,
+    is_api_error: bool,
+}
+
 /// A line that wraps an API message.
-fn message(line: Raw<'_>, by_agent: bool) -> Option<Spoken> {
-    let [message, details, meta, summary, api_error] =
-        line.fields(["message", "toolUseResult", "isMeta", "isCompactSummary", "isApiErrorMessage"]);
-    let content = message?.field("content")?;
-    let is = |flag: Option<Raw<'_>>| flag.is_some_and(|flag| flag.is_true());
+fn spoken_message(message: Raw<'_>, details: Option<Raw<'_>>, marks: Marks) -> Option<Spoken> {
+    let content = message.field("content")?;
     let mut parts = Vec::new();
     content_parts(content, &mut parts);
-    if is(summary) {
+    if marks.is_summary {
         for part in &mut parts {
             if let PartBody::Text(text) = &mut part.body {
                 part.body = PartBody::Summary(std::mem::take(text));
@@ -53,13 +79,13 @@ fn message(line: Raw<'_>, by_agent: bool) -> Option<Spoken> {
     }
     outcome::complete(&mut parts, details);
     let answers = parts.iter().any(|part| matches!(part.body, PartBody::Result(_)));
-    let role = match (by_agent, answers) {
+    let role = match (marks.by_agent, answers) {
         // What the runtime put into the agent's mouth.
-        (true, _) if is(api_error) => Role::System,
+        (true, _) if marks.is_api_error => Role::System,
         (true, _) => Role::Assistant,
         (false, true) => Role::Tool,
         // What the runtime put into the user's mouth.
-        (false, false) if is(meta) || is(summary) => Role::System,
+        (false, false) if marks.is_meta || marks.is_summary => Role::System,
         (false, false) => Role::User,
     };
     Some((role, kind_of(&parts), parts))

@@ -2,8 +2,8 @@ use serde_json::json;
 use spanvault_types::{Call, Outcome, Part, PartBody, Role, SpanContent, SpanKind};
 
 use super::*;
-use crate::Importer;
 use crate::testing::{only_format, pieces, spans};
+use crate::{Head, Importer};
 
 fn read_line(line: &Value) -> SpanContent {
     Codex.parse(line.to_string().as_bytes()).unwrap()
@@ -236,7 +236,7 @@ fn the_four_forms_are_known_and_a_fork_keeps_its_own_name() {
         [(&current, Confidence::Certain), (&old, Confidence::Likely), (&exec, Confidence::Certain)]
     {
         assert_eq!(
-            (crate::detect(file.as_bytes()).unwrap().format(), Codex.detect(file.as_bytes())),
+            (crate::detect(file.as_bytes()).unwrap().format(), Codex.detect(&Head::new(file.as_bytes()))),
             ("codex_rollout", confidence)
         );
         let pieces = pieces(&Codex, file.as_bytes());

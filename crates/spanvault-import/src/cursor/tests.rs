@@ -2,8 +2,8 @@ use serde_json::json;
 use spanvault_types::{PartBody, Role, SpanContent, SpanKind};
 
 use super::*;
-use crate::Importer;
 use crate::testing::{only_format, the_call, the_result};
+use crate::{Head, Importer};
 
 fn read(line: &Value) -> SpanContent {
     Cursor.parse(line.to_string().as_bytes()).unwrap()
@@ -55,5 +55,5 @@ fn a_transcript_is_known_by_its_bare_messages() {
         "agent_cursor"
     );
     let other = r#"{"type":"user","uuid":"u","role":"user","message":{"content":[]}}"#;
-    assert_eq!(Cursor.detect(other.as_bytes()), Confidence::No);
+    assert_eq!(Cursor.detect(&Head::new(other.as_bytes())), Confidence::No);
 }

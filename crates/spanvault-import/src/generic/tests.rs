@@ -3,7 +3,7 @@ use spanvault_types::SpanKind;
 
 use super::{GenericJsonl, GenericText};
 use crate::testing::{Drip, collect, joined, near_json, pieces, spans};
-use crate::{Confidence, ImportError, Importer, Limits, Piece, detect};
+use crate::{Confidence, Head, ImportError, Importer, Limits, Piece, detect};
 
 fn records(text: &str) -> Vec<(u64, String)> {
     let pieces = pieces(&GenericText, text.as_bytes());
@@ -68,7 +68,7 @@ fn any_text_is_known_as_text_and_binary_files_are_not() {
     ] {
         assert!(matches!(detect(binary), Err(ImportError::UnknownFormat)), "{binary:?}");
     }
-    assert_eq!(GenericText.detect(b"\0\0\0"), Confidence::No);
+    assert_eq!(GenericText.detect(&Head::new(b"\0\0\0")), Confidence::No);
 }
 
 proptest! {

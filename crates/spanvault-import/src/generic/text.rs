@@ -8,7 +8,7 @@ use spanvault_types::{SpanContent, SpanKind};
 use crate::importer::unread;
 use crate::json::is_space;
 use crate::source::{read_chunks, take_line};
-use crate::{Confidence, ImportError, Importer, Limits, Piece, Record, Unparsed};
+use crate::{Confidence, Head, ImportError, Importer, Limits, Piece, Record, Unparsed};
 
 /// The name of this format.
 pub(super) const NAME: &str = "generic_text";
@@ -25,8 +25,8 @@ impl Importer for GenericText {
         NAME
     }
 
-    fn detect(&self, head: &[u8]) -> Confidence {
-        if is_text(head) { Confidence::Possible } else { Confidence::No }
+    fn detect(&self, head: &Head<'_>) -> Confidence {
+        if is_text(head.bytes()) { Confidence::Possible } else { Confidence::No }
     }
 
     fn cut(

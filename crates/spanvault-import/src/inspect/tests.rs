@@ -96,7 +96,7 @@ fn a_log_and_all_files_of_an_archive_are_known_and_claimed_by_no_other_format() 
 fn a_sample_is_known_though_what_it_was_given_fills_the_head() {
     let sample = format!(
         r#"{{"id": 1, "epoch": 1, "input": "{}", "target": "x", "messages": []}}"#,
-        "a".repeat(HEAD_BYTES)
+        "a".repeat(crate::HEAD_BYTES)
     );
     assert_eq!(crate::detect(sample.as_bytes()).unwrap().format(), "inspect");
     let other = r#"{"id": 1, "epoch": 1, "input": "short"}"#;

@@ -9,13 +9,22 @@ use super::grammar::{skip_name, skip_space, skip_string, skip_value};
 const TREE_DEPTH_MAX: usize = 128;
 /// As deep as the marks of a format stand.
 const SKETCH_DEPTH_MAX: usize = 6;
+/// Shallow sketches show what an object is marked as, and its message.
+const SHALLOW_DEPTH_MAX: usize = 2;
+const SHALLOW_LEAF_MAX: usize = 256;
 /// More elements of one array tell no more about a format.
 const SKETCH_ELEMENTS_MAX: usize = 12;
 
 /// The tree of a checked value.
 pub(super) fn tree(text: &str) -> Value {
-    let mut builder =
-        Builder { text, at: 0, depth_max: TREE_DEPTH_MAX, elements_max: usize::MAX, cut_off: false };
+    let mut builder = Builder {
+        text,
+        at: 0,
+        depth_max: TREE_DEPTH_MAX,
+        elements_max: usize::MAX,
+        leaf_max: usize::MAX,
+        cut_off: false,
+    };
     builder.value(0).unwrap_or(Value::Null)
 }
 
@@ -27,16 +36,20 @@ pub(crate) fn sketch(text: &str) -> Option<Value> {
     Builder::sketching(text).value(0)
 }
 
-/// The sketch of the document that a file starting with `head` could be; `None` where it is none.
-///
-/// A value that more follows is no document.
-pub(crate) fn sketch_document(head: &[u8]) -> Option<Value> {
-    let text = String::from_utf8_lossy(head);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+/// As [`sketch`], of an object and the objects in it alone; what takes long to say is left empty. For many lines.
+pub(crate) fn sketch_shallow(text: &str) -> Option<Value> {
+    let mut builder = Builder::sketching(text);
+    builder.depth_max = SHALLOW_DEPTH_MAX;
+    builder.leaf_max = SHALLOW_LEAF_MAX;
+    builder.value(0)
+}
+
+/// As [`sketch`], and whether nothing but white space is known to follow the value.
+pub(crate) fn sketch_with_rest(text: &str) -> Option<(Value, bool)> {
     let mut builder = Builder::sketching(text);
     let root = builder.value(0)?;
-    let alone = builder.cut_off || skip_space(text.as_bytes(), builder.at) == text.len();
-    alone.then_some(root)
+    let is_alone = builder.cut_off || skip_space(text.as_bytes(), builder.at) == text.len();
+    Some((root, is_alone))
 }
 
 struct Builder<'a> {
@@ -44,13 +57,22 @@ struct Builder<'a> {
     at: usize,
     depth_max: usize,
     elements_max: usize,
+    /// A longer leaf is shown as empty text, in bytes.
+    leaf_max: usize,
     /// Nothing can be read from here on: the text ends, or is no JSON.
     cut_off: bool,
 }
 
 impl<'a> Builder<'a> {
     fn sketching(text: &'a str) -> Self {
-        Self { text, at: 0, depth_max: SKETCH_DEPTH_MAX, elements_max: SKETCH_ELEMENTS_MAX, cut_off: false }
+        Self {
+            text,
+            at: 0,
+            depth_max: SKETCH_DEPTH_MAX,
+            elements_max: SKETCH_ELEMENTS_MAX,
+            leaf_max: usize::MAX,
+            cut_off: false,
+        }
     }
 
     fn value(&mut self, depth: usize) -> Option<Value> {
@@ -116,6 +138,9 @@ impl<'a> Builder<'a> {
             return None;
         }
         let literal = self.text.get(start..self.at)?;
+        if literal.len() > self.leaf_max {
+            return Some(Value::String(String::new()));
+        }
         Some(match literal {
             "null" => Value::Null,
             "true" => Value::Bool(true),

@@ -1,6 +1,6 @@
 //! Walks over one JSON value and checks it, without recursion.
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 
 use super::nesting::{Container, Nesting};
 use super::{Fault, is_space};
@@ -133,13 +133,16 @@ pub(super) fn skip_checked(bytes: &[u8], mut at: usize) -> Option<usize> {
 
 /// The end of the string literal that starts at `at`, of text that was checked before.
 pub(super) fn skip_checked_string(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut at = at + 1;
+    let start = at + 1;
+    let mut at = start;
     loop {
-        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        if bytes.get(at) == Some(&b'"') {
-            return Some(at + 1);
+        at += memchr(b'"', bytes.get(at..)?)?;
+        // Most escapes are no quotes, so they are not looked at; a quote is escaped by an odd number of them.
+        let escapes = bytes.get(start..at)?.iter().rev().take_while(|byte| **byte == b'\\').count();
+        at += 1;
+        if escapes.is_multiple_of(2) {
+            return Some(at);
         }
-        at += 2;
     }
 }
 

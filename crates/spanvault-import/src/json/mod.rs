@@ -14,7 +14,7 @@ mod string;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use build::{sketch, sketch_document};
+pub(crate) use build::{sketch, sketch_shallow, sketch_with_rest};
 pub(crate) use grammar::{ends_scalar, skip_space};
 pub(crate) use nesting::{Container, Nesting};
 pub(crate) use raw::Raw;

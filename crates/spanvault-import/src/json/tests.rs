@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::Head;
 use crate::testing::slice;
 
 fn raw(text: &str) -> Raw<'_> {
@@ -103,11 +104,21 @@ fn a_sketch_shows_what_is_there_of_text_that_is_cut_off() {
 }
 
 #[test]
+fn a_shallow_sketch_shows_the_marks_of_a_line_and_of_its_message() {
+    let text = format!(
+        r#"{{"type":"user","long":"{}","message":{{"role":"user","content":[{{"a":1}}]}},"cut":"of"#,
+        "x".repeat(300)
+    );
+    let shown = json!({"type": "user", "long": "", "message": {"role": "user", "content": r#"[{"a":1}]"#}});
+    assert_eq!(sketch_shallow(&text), Some(shown));
+}
+
+#[test]
 fn a_value_that_more_follows_is_no_document() {
-    assert_eq!(sketch_document(b"\xef\xbb\xbf [1] \n"), Some(json!([1])));
-    assert_eq!(sketch_document(b"[1] [2]"), None);
-    assert_eq!(sketch_document(b"{\"a\":1}\n{\"a\":2}"), None);
-    assert_eq!(sketch_document(b"[1, tru"), Some(json!([1])));
+    assert_eq!(sketched(b"\xef\xbb\xbf [1] \n"), Some(json!([1])));
+    assert_eq!(sketched(b"[1] [2]"), None);
+    assert_eq!(sketched(b"{\"a\":1}\n{\"a\":2}"), None);
+    assert_eq!(sketched(b"[1, tru"), Some(json!([1])));
 }
 
 #[test]
@@ -141,6 +152,11 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The document that a file could be.
+fn sketched(head: &[u8]) -> Option<Value> {
+    Head::new(head).document().cloned()
+}
+
 /// Every character as an escape of UTF-16 units.
 fn escaped(text: &str) -> String {
     let mut literal = String::from('"');
@@ -156,9 +172,19 @@ proptest! {
     fn what_is_written_reads_back(value in any_json()) {
         let compact = value.to_string();
         prop_assert_eq!(raw(&compact).value(), value.clone());
-        prop_assert_eq!(sketch_document(compact.as_bytes()).is_some(), true);
+        prop_assert_eq!(sketched(compact.as_bytes()).is_some(), true);
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         prop_assert_eq!(raw(&pretty).value(), value);
+    }
+
+    #[test]
+    fn the_end_of_a_checked_string_is_where_the_check_found_it(
+        text in "[\\\\\"ab\n]{0,24}", after in "[\\\\\", ]{0,4}",
+    ) {
+        let literal = Value::String(text).to_string();
+        let more = format!("{literal}{after}");
+        prop_assert_eq!(grammar::skip_string(more.as_bytes(), 0), Ok(literal.len()));
+        prop_assert_eq!(grammar::skip_checked_string(more.as_bytes(), 0), Some(literal.len()));
     }
 
     #[test]
@@ -182,7 +208,7 @@ proptest! {
     fn i75_no_text_makes_the_reader_panic(text: String, brackets in "[\\[\\]{}\",:\\\\]{0,40}") {
         for text in [text, brackets] {
             sketch(&text);
-            sketch_document(text.as_bytes());
+            sketched(text.as_bytes());
             if let Ok(raw) = Raw::first(&text, 0) {
                 prop_assert_eq!(slice(&text, raw.range()), raw.text());
                 raw.value();

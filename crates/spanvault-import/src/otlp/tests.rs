@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Importer;
 use crate::testing::{calls, joined, only_claimed_by, pieces, results, spans};
+use crate::{Head, Importer};
 use spanvault_types::{PartBody, Role, SpanKind};
 
 fn attribute(key: &str, text: &str) -> Value {
@@ -159,7 +159,7 @@ fn flattened_names_are_read_as_the_messages_that_they_are() {
 fn traces_are_known_and_claimed_by_no_other_format() {
     only_claimed_by("otlp_genai", &conventions());
     let other = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span("a", "", 0, &[("http.method", "GET")])]}]}]});
-    assert_eq!(OtlpGenAi.detect(other.to_string().as_bytes()), Confidence::Possible);
+    assert_eq!(OtlpGenAi.detect(&Head::new(other.to_string().as_bytes())), Confidence::Possible);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 use spanvault_types::{PartBody, Role, SpanKind};
 
 use super::*;
-use crate::Importer;
 use crate::detect;
 use crate::testing::{joined, pieces, spans};
+use crate::{Head, Importer};
 
 const RUNS: &str = r####"[
   {"task_id": 0, "reward": 1.0, "info": {"task": {"actions": [{"name": "x"}]}}, "traj": [
@@ -46,6 +46,6 @@ fn runs_are_known_even_if_the_head_ends_in_the_task() {
     assert_eq!(detect(RUNS.as_bytes()).unwrap().format(), "tau_bench");
     let head = &RUNS[..RUNS.find("traj").unwrap()];
     assert_eq!(detect(head.as_bytes()).unwrap().format(), "tau_bench");
-    assert_eq!(TauBench.detect(br#"[{"traj":[],"task_id":1}]"#), Confidence::Certain);
-    assert_eq!(TauBench.detect(br#"[{"role":"user"}]"#), Confidence::No);
+    assert_eq!(TauBench.detect(&Head::new(br#"[{"traj":[],"task_id":1}]"#)), Confidence::Certain);
+    assert_eq!(TauBench.detect(&Head::new(br#"[{"role":"user"}]"#)), Confidence::No);
 }

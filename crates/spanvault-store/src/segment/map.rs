@@ -27,6 +27,11 @@ impl ShortKey {
         Some(Self { len: u8::try_from(key.len()).ok()?, bytes })
     }
 
+    /// The first bytes as a number.
+    fn leading(&self) -> u64 {
+        self.bytes.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+    }
+
     pub(crate) fn as_slice(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
@@ -48,7 +53,8 @@ impl Eq for ShortKey {}
 
 impl Ord for ShortKey {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.as_slice().cmp(other.as_slice())
+        // What a key does not fill is zero, so where the first bytes differ they decide as the whole keys would.
+        self.leading().cmp(&other.leading()).then_with(|| self.as_slice().cmp(other.as_slice()))
     }
 }
 
@@ -138,12 +144,24 @@ impl SegmentMap {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn map(keys: &[&[u8]]) -> SegmentMap {
         let mut map = SegmentMap::new(1, 0);
         map.keys.extend((1..).zip(keys).map(|(at, key)| Entry { key: ShortKey::new(key).unwrap(), at }));
         map
+    }
+
+    proptest! {
+        #[test]
+        fn keys_sort_as_their_bytes_do(
+            a in prop::collection::vec(0_u8..3, 0..=KEY_BYTES_MAX), b in prop::collection::vec(0_u8..3, 0..12),
+        ) {
+            let keys = [&a, &b].map(|key| ShortKey::new(key).unwrap());
+            prop_assert_eq!(keys[0].cmp(&keys[1]), a.cmp(&b));
+        }
     }
 
     #[test]

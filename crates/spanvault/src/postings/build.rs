@@ -3,12 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use spanvault_evidence::effect_of;
 use spanvault_index::postings::{RunDraft, STRETCH_FRAMES_MAX};
 use spanvault_store::Store;
-use spanvault_types::{ContentHash, Event, PartBody, Position, SpanContent, SpanKind, SpanRecorded};
+use spanvault_types::{ContentHash, Event, Position, SpanContent, SpanKind, SpanRecorded};
 
-use super::Poster;
+use super::{Poster, SpanTerms};
 use crate::ask::terms;
 use crate::error::Result;
 use crate::view::{Formats, content_of};
@@ -102,7 +101,8 @@ fn post_span(poster: &Poster, formats: &Formats, at: Position, span: &SpanRecord
     if span.kind == SpanKind::Meta {
         return;
     }
-    let Ok(Some((content, hash))) = content(&poster.store, formats, span) else {
+    let read = poster.ahead.take(at).or_else(|| read_span(poster, formats, span));
+    let Some(SpanTerms { hash, terms, is_nameless }) = read else {
         draft.unread(at);
         return;
     };
@@ -110,20 +110,16 @@ fn post_span(poster: &Poster, formats: &Formats, at: Position, span: &SpanRecord
     share.read += 1;
     share.read_bytes += span.bytes;
     share.sum.add(&hash);
-    for part in &content.parts {
-        let id = match &part.body {
-            PartBody::Call(call) => {
-                terms::post_call(call, &effect_of(call, &poster.registry), &mut |term| draft.post(term, at));
-                &call.id
-            }
-            PartBody::Result(outcome) => &outcome.call_id,
-            PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_) => continue,
-        };
-        match id {
-            Some(id) => draft.post(terms::call_id(span.session, id), at),
-            None => draft.share(span.session).is_nameless = true,
-        }
+    share.is_nameless |= is_nameless;
+    for term in terms {
+        draft.post(term, at);
     }
+}
+
+/// Reads a span from the log; `None` where that cannot be done.
+fn read_span(poster: &Poster, formats: &Formats, span: &SpanRecorded) -> Option<SpanTerms> {
+    let (content, hash) = content(&poster.store, formats, span).ok()??;
+    Some(SpanTerms::of(span.session, &content, hash, &poster.registry))
 }
 
 /// What a span says, with the hash of its original, where that can be seen.
