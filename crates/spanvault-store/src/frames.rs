@@ -8,7 +8,7 @@ use spanvault_types::planted::{Bug, is_planted};
 use crate::error::{Result, StoreError};
 use crate::handles::FileId;
 use crate::lookup::Located;
-use crate::read::{EVENT_READ_BYTES, Frame, RawFrame};
+use crate::read::{EVENT_READ_BYTES, Frame, RawFrame, ReadAhead};
 use crate::segment::Slot;
 use crate::store::Store;
 use crate::view::Home;
@@ -28,13 +28,15 @@ pub struct Frames<'s> {
     slots_first: u64,
     /// The file that they are of: one that takes its place has others.
     slots_of: Option<FileId>,
+    ahead: ReadAhead,
 }
 
 impl Store {
     /// The frames from `from` to the end that the log has now.
     pub fn frames(&self, from: Position) -> Frames<'_> {
         let (next, until) = (from.get().max(1), self.tip().next);
-        Frames { store: self, next, until, slots: Arc::default(), slots_first: 0, slots_of: None }
+        let ahead = ReadAhead::default();
+        Frames { store: self, next, until, slots: Arc::default(), slots_first: 0, slots_of: None, ahead }
     }
 }
 
@@ -74,7 +76,11 @@ impl<'s> Frames<'s> {
         let store = self.store;
         let view = store.view();
         match view.home(at) {
-            Home::Open(_) => store.raw_frame_at(Position::new(at), EVENT_READ_BYTES),
+            Home::Open(_) => {
+                let located = store.locate(Position::new(at))?;
+                let raw = store.raw_frame_ahead(&located, &mut self.ahead)?;
+                Ok((located, raw))
+            }
             Home::Sealed(segment, until) => {
                 let is_of_another = self.slots_of != Some(segment.log_id()) && !is_planted(Bug::OldPlaces);
                 if is_of_another || self.slot(at).is_none() {
@@ -85,7 +91,7 @@ impl<'s> Frames<'s> {
                 let until = self.slot(at + 1).and_then(Slot::offset);
                 let file = store.log_file(segment)?;
                 let located = Located { at, file, segment: segment.number(), slot, until };
-                let raw = store.raw_frame(&located, EVENT_READ_BYTES)?;
+                let raw = store.raw_frame_ahead(&located, &mut self.ahead)?;
                 Ok((located, raw))
             }
             Home::Nowhere => {

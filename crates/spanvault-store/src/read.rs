@@ -1,7 +1,9 @@
 //! Reads frames and originals.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use spanvault_env::DiskFile;
 use spanvault_types::key;
 use spanvault_types::{Commitment, ContentHash, Event, Position, StoreTime};
 
@@ -19,6 +21,9 @@ use crate::whereabouts::Fate;
 pub(crate) const EVENT_READ_BYTES: u64 = 1024;
 /// A frame up to this length is read with one call.
 const FRAME_READ_BYTES: u64 = 256 << 10;
+
+/// Read at once where frame after frame is read.
+const AHEAD_BYTES: usize = 32 << 10;
 
 /// Whether a frame has its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +87,39 @@ impl RawFrame {
     }
 }
 
+/// Bytes of a file that frames are read from one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct ReadAhead {
+    file: Option<Arc<dyn DiskFile>>,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl ReadAhead {
+    /// What a frame begins with, up to its end; `None` where that has to be read by itself.
+    fn of(&mut self, located: &Located) -> Option<Vec<u8>> {
+        let offset = located.slot.offset()?;
+        let len = located.until?.checked_sub(offset)?.clamp(len_u64(HEAD_BYTES), EVENT_READ_BYTES);
+        let len = usize::try_from(len).ok()?;
+        if let Some(found) = self.at(located, offset, len) {
+            return Some(found.to_vec());
+        }
+        self.file = None;
+        self.bytes.resize(AHEAD_BYTES, 0);
+        let read = located.file.read_at(&mut self.bytes, offset).ok()?;
+        self.bytes.truncate(read);
+        self.file = Some(Arc::clone(&located.file));
+        self.offset = offset;
+        self.at(located, offset, len).map(<[u8]>::to_vec)
+    }
+
+    fn at(&self, located: &Located, offset: u64, len: usize) -> Option<&[u8]> {
+        self.file.as_ref().filter(|file| Arc::ptr_eq(file, &located.file))?;
+        let start = usize::try_from(offset.checked_sub(self.offset)?).ok()?;
+        self.bytes.get(start..start.checked_add(len)?)
+    }
+}
+
 impl Store {
     /// Reads the frame at `at`, without its body.
     ///
@@ -101,6 +139,14 @@ impl Store {
             let raw = self.raw_frame(&located, read_bytes)?;
             Ok((located, raw))
         })
+    }
+
+    /// As [`Store::raw_frame`], as far as its event, out of `ahead`, which is read on where the frame is not in it.
+    pub(crate) fn raw_frame_ahead(&self, located: &Located, ahead: &mut ReadAhead) -> Result<RawFrame> {
+        match ahead.of(located) {
+            Some(bytes) => self.frame_from(located, bytes),
+            None => self.raw_frame(located, EVENT_READ_BYTES),
+        }
     }
 
     /// What was read of a frame, if its event is intact.
@@ -241,7 +287,13 @@ impl Store {
         let offset = located.slot.offset().ok_or_else(|| self.corrupt(located, Fault::Frame))?;
         let len =
             located.until.map_or(EVENT_READ_BYTES, |until| until.saturating_sub(offset)).min(read_bytes);
-        let mut bytes = self.bytes_at(located, offset, len.max(len_u64(HEAD_BYTES)))?;
+        let bytes = self.bytes_at(located, offset, len.max(len_u64(HEAD_BYTES)))?;
+        self.frame_from(located, bytes)
+    }
+
+    /// Reads a frame of the bytes that it begins with, and of more where they do not reach.
+    fn frame_from(&self, located: &Located, mut bytes: Vec<u8>) -> Result<RawFrame> {
+        let offset = located.slot.offset;
         if bytes.len() < HEAD_BYTES {
             return Err(self.corrupt(located, Fault::Missing));
         }

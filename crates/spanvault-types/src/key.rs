@@ -125,13 +125,22 @@ fn hashed(table: Table, digest: &[u8]) -> Key {
     bytes
 }
 
-/// Whether a key is in the index beside the log too, and not only in the map of the open segment and in the sidecars.
+/// How much of the key of an original the index beside the log has: with a position, as much as sled keeps without an
+/// allocation. What it leads to is verified, and two originals that share as much are two entries.
+const ORIGINAL_INDEXED_BYTES: usize = 14;
+
+/// What the index beside the log has of a key; `None` where that is left to the map of the open segment and the sidecars.
 ///
-/// All are but those that every span has and that nobody looks up there: the place of a span in its session, and the
-/// identity of a record.
-pub fn is_indexed(key: &[u8]) -> bool {
-    let left_out = [Table::Span, Table::EventKey];
-    key.first().is_some_and(|table| left_out.iter().all(|out| *out as u8 != *table))
+/// Left out is what every span has and nobody looks up there: its place in its session, and the identity of its record.
+pub fn indexed(key: &[u8]) -> Option<&[u8]> {
+    let table = *key.first()?;
+    if table == Table::Span as u8 || table == Table::EventKey as u8 {
+        None
+    } else if table == Table::Original as u8 {
+        Some(key.get(..ORIGINAL_INDEXED_BYTES).unwrap_or(key))
+    } else {
+        Some(key)
+    }
 }
 
 /// The position-valued field number `n` (0-based) of a key.
@@ -218,6 +227,16 @@ mod tests {
         assert!(at(2) < at(10) && at(255) < at(256));
         assert_eq!(field(&at(7), 1), Some(Position::new(7)));
         assert_eq!(field(&at(7), 2), None);
+    }
+
+    #[test]
+    fn the_index_has_what_leads_to_an_original_and_not_what_every_span_has() {
+        let hash = original(&ContentHash::of(b"x"));
+        assert_eq!(indexed(&hash), hash.get(..ORIGINAL_INDEXED_BYTES));
+        assert_eq!(indexed(&event_key(Position::new(1), &[7; 16])), None);
+        assert_eq!(indexed(&key(Table::Span, &[Position::new(1), Position::new(2)])), None);
+        let cited = key(Table::CitedBy, &[Position::new(1), Position::new(2)]);
+        assert_eq!(indexed(&cited), Some(cited.as_slice()));
     }
 
     #[test]

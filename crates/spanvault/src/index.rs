@@ -85,10 +85,12 @@ impl IndexKeeper {
         }
     }
 
-    /// Where the index says that a key leads; empty where there is no index, or none that answers.
+    /// Where the index says that a key leads; empty where there is no index, none that answers, or where it has no such
+    /// keys.
     pub(crate) fn hints(&self, key: &[u8], limit: usize) -> Vec<(Key, Position)> {
         let index = self.shared.index();
-        index.as_ref().and_then(|index| index.scan(key, limit).ok()).unwrap_or_default()
+        let found = index.as_ref().zip(key::indexed(key));
+        found.and_then(|(index, key)| index.scan(key, limit).ok()).unwrap_or_default()
     }
 
     /// How far the index has followed the log; `None` where there is none.
@@ -332,8 +334,9 @@ fn catch_up(
             continue;
         }
         let body = frame.hash.filter(|_hash| frame.body != BodyState::None);
-        let keys = key::keys_of(&frame.event, frame.at, body.as_ref()).into_iter();
-        entries.extend(keys.filter(|found| key::is_indexed(found)).map(|found| (found, frame.at)));
+        for found in key::keys_of(&frame.event, frame.at, body.as_ref()) {
+            entries.extend(key::indexed(&found).map(|indexed| (indexed.to_vec(), frame.at)));
+        }
     }
     if seen != index.applied() {
         index.apply(&entries, seen)?;

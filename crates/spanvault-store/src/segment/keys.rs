@@ -4,15 +4,18 @@
 //! merged, so an entry is moved a few times and a look-up asks a few runs.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::map::Entry;
-use super::range::{KeyRange, table_bit};
+use super::range::{KeyRange, digest_in, table_bit};
 
 /// A set of entries.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeySet {
     /// The longest first.
     runs: Vec<Run>,
+    /// Of keys that hold a digest: most that are looked for are in no run.
+    digests: HashSet<u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -47,6 +50,7 @@ impl KeySet {
         if newest.entries.is_empty() {
             return;
         }
+        self.digests.extend(newest.entries.iter().filter_map(|entry| digest_in(entry.key.as_slice())));
         while let Some(older) = self.runs.pop_if(|older| older.entries.len() < 2 * newest.entries.len()) {
             newest = older.merge(&newest);
         }
@@ -56,6 +60,9 @@ impl KeySet {
     /// The entries in a range, sorted.
     pub(crate) fn scan(&self, range: &KeyRange) -> Vec<Entry> {
         let mut found = Vec::new();
+        if range.digest.is_some_and(|digest| !self.digests.contains(&digest)) {
+            return found;
+        }
         for run in &self.runs {
             found.extend_from_slice(run.of(range));
         }
@@ -128,6 +135,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
+    use spanvault_types::{ContentHash, key};
 
     use super::*;
     use crate::segment::ShortKey;
@@ -137,6 +145,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_key_with_a_digest_is_found_by_it_and_by_what_it_begins_with(
+            digests in prop::collection::vec(prop::array::uniform32(0_u8..2), 1..20), wanted in prop::array::uniform32(0_u8..2),
+        ) {
+            let mut keys = KeySet::default();
+            let key = |digest: [u8; 32]| key::original(&ContentHash::from_bytes(digest));
+            keys.extend((1..).zip(&digests).map(|(at, digest)| entry(&key(*digest), at)));
+            for len in [0, 4, 8, 9, 33] {
+                let prefix = key(wanted);
+                let prefix = prefix.get(..len).unwrap();
+                let there = digests.iter().filter(|digest| key(**digest).starts_with(prefix)).count();
+                prop_assert_eq!(keys.scan(&KeyRange::prefix(prefix).unwrap()).len(), there);
+            }
+        }
+
         #[test]
         fn it_holds_what_a_sorted_set_holds(
             batches in prop::collection::vec(

@@ -18,11 +18,14 @@ pub(crate) struct KeyRange {
     /// The tables that it touches, by bit.
     pub(crate) tables: u64,
     pub(crate) probe: Option<Probe>,
+    /// The digest that every key in it holds, if there is one.
+    pub(crate) digest: Option<u64>,
 }
 
 impl KeyRange {
     /// Every key.
-    pub(crate) const ALL: Self = Self { from: ShortKey::EMPTY, until: None, tables: u64::MAX, probe: None };
+    pub(crate) const ALL: Self =
+        Self { from: ShortKey::EMPTY, until: None, tables: u64::MAX, probe: None, digest: None };
 
     /// Whether the whole range comes before `key`.
     pub(crate) fn ends_before(&self, key: &[u8]) -> bool {
@@ -42,13 +45,15 @@ impl KeyRange {
             until: successor(prefix),
             tables,
             probe: Probe::of(prefix),
+            digest: digest_in(prefix),
         })
     }
 
     /// The keys of `table` whose first field lies between two positions; the second is not among them.
     pub(crate) fn positions(table: Table, first: u64, until: u64) -> Option<Self> {
         let at = |seq| ShortKey::new(&key(table, &[Position::new(seq)]));
-        Some(Self { from: at(first)?, until: Some(at(until)?), tables: table_bit(table as u8), probe: None })
+        let tables = table_bit(table as u8);
+        Some(Self { from: at(first)?, until: Some(at(until)?), tables, probe: None, digest: None })
     }
 
     /// Those of these sorted entries that lie in the range.
@@ -61,6 +66,20 @@ impl KeyRange {
         let len = near.unwrap_or_else(|| rest.partition_point(|entry| entry.key < until));
         rest.get(..len).unwrap_or_default()
     }
+}
+
+/// Part of the digest in a key that has one: a content hash, or the identity of a record. `None` where a prefix is too
+/// short to tell.
+pub(crate) fn digest_in(key: &[u8]) -> Option<u64> {
+    let table = *key.first()?;
+    let digest = if table == Table::Original as u8 {
+        key.get(1..9)
+    } else if table == Table::EventKey as u8 {
+        key.get(17..25)
+    } else {
+        None
+    };
+    digest.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
 }
 
 /// The bit of a table in a set of tables.
