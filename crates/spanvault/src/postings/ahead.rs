@@ -96,3 +96,57 @@ impl Ahead {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a transcript of somebody else's")]
+
+    use super::super::{GO_ON, Poster, build};
+    use super::*;
+    use crate::{IngestOptions, Vault};
+
+    const LINES: &str = concat!(
+        r#"{"type":"user","sessionId":"s","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"Write it."}}"#,
+        "\n",
+        r#"{"type":"assistant","sessionId":"s","uuid":"u2","parentUuid":"u1","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Write","input":{"file_path":"/etc/app/a.conf","content":"x"}}]}}"#,
+        "\n",
+        r#"{"type":"progress","sessionId":"s","uuid":"u3","parentUuid":"u2","data":{"type":"hook_progress"}}"#,
+        "\n",
+        "{\"type\":\"user\", and then nothing\n",
+        r#"{"type":"user","sessionId":"s","uuid":"u4","parentUuid":"u2","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"written"}]}}"#,
+        "\n",
+        r#"{"type":"assistant","sessionId":"s","uuid":"u5","parentUuid":"u4","message":{"role":"assistant","content":[{"type":"tool_use","name":"Bash","input":{"command":"bash deploy.sh"}}]}}"#,
+        "\n",
+    );
+
+    #[test]
+    fn the_same_is_posted_of_what_was_read_when_it_was_recorded_and_of_what_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("session.jsonl");
+        std::fs::write(&file, LINES).unwrap();
+        let vault = Vault::open(dir.path().join("vault")).unwrap();
+        vault.ingest(&file, &IngestOptions::default(), &mut |_read, _len| {}).unwrap();
+        assert_eq!(vault.ahead.kept().spans.len(), 4, "all but the progress and the line that is damaged");
+        let poster = Poster::of(&vault);
+        let post = || {
+            let stretch = build::read(&poster, Position::new(1), 1, &GO_ON).unwrap();
+            format!("{:?}", stretch.draft)
+        };
+        let read_before = post();
+        assert_eq!((vault.ahead.kept().spans.len(), vault.ahead.kept().bytes), (0, 0), "all of it was taken");
+        assert_eq!(read_before, post());
+    }
+
+    #[test]
+    fn no_more_is_kept_than_there_is_room_for() {
+        let ahead = Ahead::default();
+        let span = |n: usize| {
+            let terms = vec![Term::new(1, &[]); 100_000].into_boxed_slice();
+            let hash = ContentHash::of(&n.to_le_bytes());
+            (Position::new(n as u64 + 1), SpanTerms { hash, terms, is_nameless: false })
+        };
+        ahead.add((0..20).map(span).collect());
+        assert!(ahead.kept().bytes <= BYTES_MAX && ahead.kept().spans.len() == 10);
+        assert!(ahead.take(Position::new(1)).is_some() && ahead.take(Position::new(20)).is_none());
+    }
+}
