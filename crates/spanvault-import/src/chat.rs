@@ -28,7 +28,7 @@ impl ObjectFormat for ChatJson {
     const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &Head<'_>) -> Confidence {
-        let talks = head.document().is_some_and(|document| messages_of(&document).iter().any(is_message));
+        let talks = head.document().is_some_and(|document| messages_of(document).iter().any(is_message));
         if talks { Confidence::Possible } else { Confidence::No }
     }
 

@@ -38,7 +38,7 @@ impl ObjectFormat for GeminiCli {
     fn recognise(head: &Head<'_>) -> Confidence {
         let Some(document) = head.document() else { return Confidence::No };
         let elements = |name: &str| document.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
-        if has_all(&document, &["sessionId", "projectHash", "messages"]) {
+        if has_all(document, &["sessionId", "projectHash", "messages"]) {
             Confidence::Certain
         } else if elements("messages").iter().any(is_message)
             || elements("history").iter().any(|message| has_all(message, &["role", "parts"]))

@@ -23,7 +23,7 @@ impl ObjectFormat for Grok {
     const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &Head<'_>) -> Confidence {
-        if head.document().is_some_and(|document| is_summary(&document)) {
+        if head.document().is_some_and(is_summary) {
             return Confidence::Certain;
         }
         head.surest(of_line)

@@ -30,7 +30,7 @@ impl ObjectFormat for Hermes {
                 || has_all(document, &["session_id", "platform", "messages"])
         };
         match head.document() {
-            Some(document) if is_session(&document) => Confidence::Certain,
+            Some(document) if is_session(document) => Confidence::Certain,
             Some(_) | None => Confidence::No,
         }
     }

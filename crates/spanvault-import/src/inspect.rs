@@ -39,9 +39,9 @@ impl ObjectFormat for Inspect {
 
     fn recognise(head: &Head<'_>) -> Confidence {
         let Some(document) = head.document() else { return Confidence::No };
-        let is_log = has_all(&document, &["version", "eval"])
+        let is_log = has_all(document, &["version", "eval"])
             && document.get("eval").is_some_and(|eval| has_all(eval, &["task", "model"]));
-        let is_sample = has_all(&document, &["epoch", "input", "target", "messages"]);
+        let is_sample = has_all(document, &["epoch", "input", "target", "messages"]);
         let is_list = document.as_array().is_some_and(|entries| {
             let is_summary = |entry: &Value| has_all(entry, &["id", "epoch", "input", "target"]);
             let is_reduction = |entry: &Value| has_all(entry, &["scorer", "samples"]);
@@ -49,7 +49,7 @@ impl ObjectFormat for Inspect {
         });
         if is_log || is_sample || is_list {
             Confidence::Certain
-        } else if head.is_full() && begins_a_sample(&document) {
+        } else if head.is_full() && begins_a_sample(document) {
             // What it was given fills the head.
             Confidence::Likely
         } else {

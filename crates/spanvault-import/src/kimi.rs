@@ -25,7 +25,7 @@ impl ObjectFormat for Kimi {
     const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &Head<'_>) -> Confidence {
-        if head.document().is_some_and(|document| has_all(&document, &["agents", "workDir", "createdAt"])) {
+        if head.document().is_some_and(|document| has_all(document, &["agents", "workDir", "createdAt"])) {
             return Confidence::Certain;
         }
         head.surest(|line: &Value| match text(line, "type") {

@@ -24,8 +24,8 @@ impl ObjectFormat for MiniSwe {
 
     fn recognise(head: &Head<'_>) -> Confidence {
         match head.document() {
-            Some(document) if is_trajectory(&document) => Confidence::Certain,
-            Some(document) if messages_of(&document).iter().any(is_own_message) => Confidence::Likely,
+            Some(document) if is_trajectory(document) => Confidence::Certain,
+            Some(document) if messages_of(document).iter().any(is_own_message) => Confidence::Likely,
             Some(_) | None => Confidence::No,
         }
     }

@@ -27,14 +27,13 @@ impl ObjectFormat for OpenCode {
 
     fn recognise(head: &Head<'_>) -> Confidence {
         let Some(document) = head.document() else { return Confidence::No };
-        let is_session = has_all(&document, &["id", "projectID", "directory", "time"]);
-        let is_message = has_all(&document, &["id", "sessionID", "role", "time"]);
-        let is_part = has_all(&document, &["id", "messageID", "type"]);
+        let is_session = has_all(document, &["id", "projectID", "directory", "time"]);
+        let is_message = has_all(document, &["id", "sessionID", "role", "time"]);
+        let is_part = has_all(document, &["id", "messageID", "type"]);
         let begun = |document: &Value| document.get("time").is_some_and(|time| has_all(time, &["start"]));
         if is_session || is_message || is_part {
             Confidence::Certain
-        } else if has_all(&document, &["id", "text"]) && text(&document, "type") == "text" && begun(&document)
-        {
+        } else if has_all(document, &["id", "text"]) && text(document, "type") == "text" && begun(document) {
             // Some versions leave out what a part belongs to.
             Confidence::Likely
         } else {

@@ -32,8 +32,8 @@ impl ObjectFormat for OpenHandsEvent {
 
     fn recognise(head: &Head<'_>) -> Confidence {
         match head.document() {
-            Some(document) if is_new_event(&document) => Confidence::Certain,
-            Some(document) if has_all(&document, &["conversation_id", "selected_repository"]) => {
+            Some(document) if is_new_event(document) => Confidence::Certain,
+            Some(document) if has_all(document, &["conversation_id", "selected_repository"]) => {
                 Confidence::Certain
             }
             Some(_) | None => Confidence::No,
@@ -67,7 +67,7 @@ impl ObjectFormat for OpenHandsTrajectory {
 
     fn recognise(head: &Head<'_>) -> Confidence {
         match head.document() {
-            Some(Value::Array(events)) => of_events(&events),
+            Some(Value::Array(events)) => of_events(events),
             Some(_) | None => Confidence::No,
         }
     }

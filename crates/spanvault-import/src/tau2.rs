@@ -34,7 +34,7 @@ impl ObjectFormat for Tau2 {
         let Some(document) = head.document() else { return Confidence::No };
         let has = |name: &str| document.get(name).is_some();
         let environment = document.get("info").is_some_and(|info| info.get("environment_info").is_some());
-        if document.get("simulations").is_some_and(Value::is_array) || is_simulation(&document, "messages") {
+        if document.get("simulations").is_some_and(Value::is_array) || is_simulation(document, "messages") {
             Confidence::Certain
         } else if environment && has("timestamp") {
             // The tasks may fill the head.
@@ -56,7 +56,7 @@ impl ObjectFormat for Tau2Voice {
 
     fn recognise(head: &Head<'_>) -> Confidence {
         match head.document() {
-            Some(document) if is_simulation(&document, "ticks") => Confidence::Certain,
+            Some(document) if is_simulation(document, "ticks") => Confidence::Certain,
             Some(_) | None => Confidence::No,
         }
     }

@@ -28,13 +28,8 @@ pub(super) fn read(line: Raw<'_>) -> Reading {
     let spoken = match kind.as_ref() {
         "user" | "assistant" => {
             let is = |flag: Option<Raw<'_>>| flag.is_some_and(|flag| flag.is_true());
-            let marks = Marks {
-                by_agent: kind == "assistant",
-                is_meta: is(meta),
-                is_summary: is(summary),
-                is_api_error: is(api_error),
-            };
-            message.and_then(|message| spoken_message(message, details, marks))
+            let marks = Marks { is_meta: is(meta), is_summary: is(summary), is_api_error: is(api_error) };
+            message.and_then(|message| spoken_message(message, details, kind == "assistant", marks))
         }
         "tool_use" | "tool_result" => bare_block(line, kind == "tool_use"),
         _ => None,
@@ -58,15 +53,20 @@ pub(super) fn read(line: Raw<'_>) -> Reading {
 type Spoken = (Role, SpanKind, Vec<Part>);
 
 /// What a line says of the API message that it wraps.
+#[derive(Clone, Copy)]
 struct Marks {
-    by_agent: bool,
     is_meta: bool,
     is_summary: bool,
     is_api_error: bool,
 }
 
 /// A line that wraps an API message.
-fn spoken_message(message: Raw<'_>, details: Option<Raw<'_>>, marks: Marks) -> Option<Spoken> {
+fn spoken_message(
+    message: Raw<'_>,
+    details: Option<Raw<'_>>,
+    by_agent: bool,
+    marks: Marks,
+) -> Option<Spoken> {
     let content = message.field("content")?;
     let mut parts = Vec::new();
     content_parts(content, &mut parts);
@@ -79,7 +79,7 @@ fn spoken_message(message: Raw<'_>, details: Option<Raw<'_>>, marks: Marks) -> O
     }
     outcome::complete(&mut parts, details);
     let answers = parts.iter().any(|part| matches!(part.body, PartBody::Result(_)));
-    let role = match (marks.by_agent, answers) {
+    let role = match (by_agent, answers) {
         // What the runtime put into the agent's mouth.
         (true, _) if marks.is_api_error => Role::System,
         (true, _) => Role::Assistant,
