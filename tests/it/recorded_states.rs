@@ -212,7 +212,8 @@ fn at_cut(originals: &BTreeMap<ContentHash, Known>, cut: usize) -> BTreeMap<Cont
 fn pairs(log: &[(Position, Event)]) -> BTreeSet<(Key, Position)> {
     let keys = |(at, event): &(Position, Event)| {
         let at = *at;
-        key::keys_of(event, at, None).into_iter().map(move |key| (key, at))
+        let indexed = |key: Key| key::indexed(&key).map(<[u8]>::to_vec);
+        key::keys_of(event, at, None).into_iter().filter_map(indexed).map(move |key| (key, at))
     };
     log.iter().flat_map(keys).collect()
 }
