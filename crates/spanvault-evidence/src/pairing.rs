@@ -8,7 +8,7 @@ mod by_order;
 
 use std::collections::{HashMap, VecDeque};
 
-use spanvault_types::{Call, Outcome, PartBody, Role, SpanContent};
+use spanvault_types::{Call, Outcome, PartBody, Role, SpanContent, SpanKind};
 
 use self::by_order::Event;
 use crate::{CallEffect, FateReading, Registry, effect_of, fate_of};
@@ -130,12 +130,11 @@ fn events(
     waiting: &[usize],
     unnamed: &[usize],
 ) -> Vec<Event> {
-    let words = spans.iter().enumerate().filter_map(|(span, content)| {
-        let says = |wanted: fn(&PartBody) -> bool| content.parts.iter().any(|part| wanted(&part.body));
-        let only_words = says(|body| matches!(body, PartBody::Text(_)))
-            && !says(|body| matches!(body, PartBody::Call(_) | PartBody::Result(_)));
+    // By what was recorded of a span alone: words that can no longer be seen part rounds as they did.
+    let words = spans.iter().enumerate().filter(|(_, content)| content.kind == SpanKind::Message);
+    let words = words.map(|(span, content)| {
         let event = if content.role == Role::User { Event::Asked } else { Event::Said };
-        only_words.then_some((At { span, part: 0 }, event))
+        (At { span, part: 0 }, event)
     });
     let calls = waiting.iter().filter_map(|index| Some((calls.get(*index)?.0, Event::Call(*index))));
     let results = unnamed.iter().filter_map(|index| Some((results.get(*index)?.0, Event::Result(*index))));

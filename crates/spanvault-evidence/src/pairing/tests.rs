@@ -6,9 +6,16 @@ use crate::Fate;
 
 fn span(bodies: Vec<PartBody>) -> SpanContent {
     let part = |body| Part { range: ByteRange::default(), encoding: Encoding::JsonValue, body };
+    let kinds = bodies.iter().map(|body| match body {
+        PartBody::Text(_) => SpanKind::Message,
+        PartBody::Thinking(_) => SpanKind::Thinking,
+        PartBody::Summary(_) => SpanKind::CompactSummary,
+        PartBody::Result(_) => SpanKind::ToolResult,
+        PartBody::Call(_) => SpanKind::ToolCall,
+    });
     SpanContent {
         role: Role::Assistant,
-        kind: SpanKind::Message,
+        kind: kinds.max().unwrap_or(SpanKind::Message),
         timestamp_ms: None,
         event_key: None,
         parts: bodies.into_iter().map(part).collect(),
@@ -140,6 +147,22 @@ fn a_round_that_went_on_with_fewer_results_than_calls_is_contested() {
     ];
     assert_eq!(answers(&named), [None, Some(1), Some(4), Some(5)]);
     assert!(contested(&named).iter().all(Vec::is_empty), "the name of the tool decides");
+}
+
+#[test]
+fn words_that_cannot_be_seen_part_rounds_as_they_did() {
+    for role in [Role::User, Role::Assistant] {
+        let record = [
+            span(vec![call(None, "a")]),
+            said(role),
+            span(vec![call(None, "a")]),
+            span(vec![result(None, None)]),
+        ];
+        let mut blank = record.clone();
+        blank[1].parts.clear();
+        assert_eq!(answers(&blank), answers(&record), "{role:?}");
+        assert_eq!(contested(&blank), contested(&record), "{role:?}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use spanvault_store::{Access, VerifyDepth};
 use spanvault_types::Position;
 
-use crate::support::{Ledger, World, file};
+use crate::support::{Ledger, World, file, is_long};
 
 fn vault() -> (World, Ledger) {
     let world = World::new().with_segments_of(900);
@@ -34,7 +34,7 @@ fn survives(world: &World, ledger: &Ledger) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(slow) { 2_000 } else { 60 }))]
+    #![proptest_config(ProptestConfig::with_cases(if is_long() { 2_000 } else { 60 }))]
 
     #[test]
     fn i71_no_content_of_a_file_makes_the_store_panic(

@@ -15,14 +15,19 @@ pub(crate) fn dir() -> PathBuf {
     PathBuf::from("/home/vault")
 }
 
-/// How far apart the cases of a sweep lie: all of them at night, one of `step` otherwise.
-pub(crate) const fn every(step: usize) -> usize {
-    if cfg!(slow) { 1 } else { step }
+/// Whether the long run was asked for, with `SPANVAULT_LONG=1`.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("SPANVAULT_LONG").is_some()
 }
 
-/// Whether the dearer part of a sweep looks at this case: all of them at night, one of `step` otherwise.
-pub(crate) const fn in_turn(case: u64, step: u64) -> bool {
-    cfg!(slow) || case.is_multiple_of(step)
+/// How far apart the cases of a sweep lie: all of them in the long run, one of `step` otherwise.
+pub(crate) fn every(step: usize) -> usize {
+    if is_long() { 1 } else { step }
+}
+
+/// Whether the dearer part of a sweep looks at this case: all of them in the long run, one of `step` otherwise.
+pub(crate) fn in_turn(case: u64, step: u64) -> bool {
+    is_long() || case.is_multiple_of(step)
 }
 
 /// A file of the vault.

@@ -125,7 +125,7 @@ fn queries() -> Vec<Query> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(slow) { 5000 } else { 24 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if std::env::var_os("SPANVAULT_LONG").is_some() { 5_000 } else { 24 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// I66: what is lost may turn an answer into *insufficient*, never into another answer.
     #[test]
