@@ -14,8 +14,8 @@ use spanvault_env::sync::{Mutex, MutexGuard, RwLock};
 use crate::stamp::{self, Stamp};
 use crate::{Applied, Entry, Index, IndexError, entry, files, quiet};
 
-/// What sled may hold in memory, in bytes. It takes this for a hint.
-const CACHE_BYTES: u64 = 8 << 20;
+/// What sled may hold in memory, in bytes. It takes this for a hint, and holds several times as much.
+const CACHE_BYTES: u64 = 4 << 20;
 
 /// The most entries in one batch: a larger one makes sled slower, not faster.
 const BATCH_ENTRIES_MAX: usize = 1_000;

@@ -24,7 +24,7 @@ use crate::view::{Formats, Sight};
 const PART_SPANS: usize = 1 << 16;
 const PART_BYTES: u64 = 32 << 20;
 /// How much is made ready before it is committed, in bytes of manifests and citations.
-const BATCH_BYTES: usize = 8 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// A summary that the transcript's own runtime wrote, as it was imported.
 #[derive(Debug, Clone, PartialEq)]
