@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use spanvault_benches::place::{self, Place};
+use spanvault_benches::raw::RawFile;
 use spanvault_benches::report::{Report, Target};
 use spanvault_benches::settings::Settings;
 use spanvault_benches::stats::{mb_per_s, median};
@@ -19,6 +20,8 @@ use spanvault_import::{Limits, Piece, Record, detect, is_generic};
 
 /// Bytes of the generated transcript.
 const GENERATED_BYTES: u64 = 20_000_000;
+/// How much of a file is read at once.
+const PIECE: usize = 1 << 20;
 
 fn main() -> Outcome {
     let settings = Settings::from_command_line();
@@ -26,17 +29,20 @@ fn main() -> Outcome {
     let rounds = settings.count("rounds", 5)?;
     let mut report = Report::new("evidence");
     report.about("rounds", rounds);
-    let paths = match std::env::var_os("SPANVAULT_TRANSCRIPTS") {
-        Some(dir) => place::files_below(&PathBuf::from(dir))?,
-        None => {
-            let path = place.join("generated.jsonl");
-            transcript::write(&path, 8, GENERATED_BYTES)?;
-            vec![path]
-        }
+    let paths = if let Some(dir) = std::env::var_os("SPANVAULT_TRANSCRIPTS") {
+        place::files_below(&PathBuf::from(dir))?
+    } else {
+        let path = place.join("generated.jsonl");
+        transcript::write(&path, 8, GENERATED_BYTES)?;
+        vec![path]
     };
     let mut files = Vec::new();
     for path in paths {
-        let file = std::fs::read(path)?;
+        let mut file = Vec::new();
+        RawFile::open(&path)?.each_piece(PIECE, |piece| {
+            file.extend_from_slice(piece);
+            Ok(())
+        })?;
         if detect(&file).is_ok_and(|importer| !is_generic(importer.format())) {
             files.push(file);
         }
