@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
