@@ -3,17 +3,17 @@
 
 #![expect(clippy::disallowed_methods, reason = "a test reads its samples and says when it skips")]
 
+mod words;
+
 use std::io::Cursor;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use memchr::memmem;
 use serde_json::Value;
-use spanvault_import::{
-    Container, ImportError, Importer, Limits, Piece, Record, by_name, detect, may_be_added, parse,
-    writes_plainly,
-};
+use spanvault_import::{Container, ImportError, Importer, Limits, Piece, by_name, detect, parse};
 use spanvault_types::{PartBody, SpanKind};
+
+use words::check_words;
 
 fn collection() -> Option<PathBuf> {
     let root = std::env::var_os("SPANVAULT_TRANSCRIPTS").map_or_else(
@@ -97,37 +97,6 @@ fn check(name: &str, format: &str, bytes: &[u8]) -> usize {
     let back = pieces.iter().map(Piece::bytes).collect::<Vec<_>>().concat();
     assert!(back == bytes, "{name} comes back byte for byte");
     spans
-}
-
-fn strings_in(value: &Value) -> Vec<&str> {
-    let (mut strings, mut pending) = (Vec::new(), vec![value]);
-    while let Some(value) = pending.pop() {
-        match value {
-            Value::String(text) => strings.push(text.as_str()),
-            Value::Array(items) => pending.extend(items),
-            Value::Object(members) => pending.extend(members.values()),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-    strings
-}
-
-/// Where an importer promises it, the words of what a record says stand in its bytes.
-fn check_words(importer: &dyn Importer, record: &Record) {
-    if !importer.keeps_words() || !writes_plainly(&record.bytes) {
-        return;
-    }
-    for part in &record.content.parts {
-        let text = match &part.body {
-            PartBody::Text(text) | PartBody::Thinking(text) | PartBody::Summary(text) => text.clone(),
-            PartBody::Result(outcome) => outcome.text.clone(),
-            PartBody::Call(call) => strings_in(&call.args).join("\n"),
-        };
-        for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
-            let stands_there = memmem::find(&record.bytes, word.as_bytes()).is_some();
-            assert!(stands_there || may_be_added(word.as_bytes()), "{}: {word:?}", importer.format());
-        }
-    }
 }
 
 /// Prints a line for every sample of a format that is read: its name, and how many calls, results, results that report
