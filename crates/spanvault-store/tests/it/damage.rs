@@ -5,19 +5,7 @@ use std::path::{Path, PathBuf};
 use spanvault_store::{Access, OpenReport, Store, StoreError, VerifyDepth, Whereabouts};
 use spanvault_types::{ContentHash, Position, key};
 
-use crate::support::{Ledger, World, dir, every, file, in_turn};
-
-/// A small vault with sealed segments, and what it acknowledged.
-fn vault() -> (World, Ledger) {
-    let world = World::new().with_segments_of(900);
-    let store = world.open();
-    let mut ledger = Ledger::default();
-    for lens in [&[30, 0][..], &[200], &[1, 2, 3], &[64], &[90], &[5, 80]] {
-        ledger.commit(&store, lens).unwrap();
-    }
-    drop(store);
-    (world.restarted(), ledger)
-}
+use crate::support::{Ledger, World, dir, every, file, in_turn, sealed_vault};
 
 fn originals(ledger: &Ledger) -> impl Iterator<Item = &(Position, Vec<u8>)> {
     ledger.batches.iter().flat_map(|batch| &batch.originals)
@@ -82,7 +70,7 @@ fn verified(store: &Store) -> bool {
 
 #[test]
 fn i16_i17_any_flipped_bit_is_found_and_costs_one_frame_at_most() {
-    let (world, ledger) = vault();
+    let (world, ledger) = sealed_vault();
     let mut flips = 0;
     for (path, len) in files(&world) {
         for byte in 0..len {
@@ -115,7 +103,7 @@ fn i16_i17_any_flipped_bit_is_found_and_costs_one_frame_at_most() {
 
 #[test]
 fn i16_every_truncation_of_a_segment_is_reported() {
-    let (world, ledger) = vault();
+    let (world, ledger) = sealed_vault();
     for (path, len) in files(&world).into_iter().filter(|(path, _)| is_log(path)) {
         for cut in (len.saturating_sub(4_096)..len).step_by(every(5)) {
             let damaged = world.restarted();
@@ -135,7 +123,7 @@ fn i16_every_truncation_of_a_segment_is_reported() {
 
 #[test]
 fn i16_a_segment_that_is_gone_is_reported_and_the_others_are_served() {
-    let (world, ledger) = vault();
+    let (world, ledger) = sealed_vault();
     let logs: Vec<_> = files(&world).into_iter().filter(|(path, _)| is_log(path)).collect();
     assert!(logs.len() >= 3);
     for (path, _) in logs {
@@ -152,7 +140,7 @@ fn i16_a_segment_that_is_gone_is_reported_and_the_others_are_served() {
 
 #[test]
 fn i16_zeroed_and_swapped_blocks_are_found() {
-    let (world, ledger) = vault();
+    let (world, ledger) = sealed_vault();
     let logs: Vec<_> = files(&world).into_iter().filter(|(path, _)| is_log(path)).collect();
     for (path, len) in &logs {
         for start in (0..*len).step_by(128) {
@@ -191,8 +179,8 @@ fn sidecars(world: &World) -> Vec<PathBuf> {
 
 #[test]
 fn i12_sidecars_that_are_gone_swapped_or_foreign_change_no_answer() {
-    let (world, mut ledger) = vault();
-    let (other, _) = vault();
+    let (world, mut ledger) = sealed_vault();
+    let (other, _) = sealed_vault();
     let indexes = sidecars(&world);
     assert!(indexes.len() >= 2);
     let spoil: [&dyn Fn(&World); 4] = [
@@ -241,7 +229,7 @@ fn i12_sidecars_that_are_gone_swapped_or_foreign_change_no_answer() {
 
 #[test]
 fn i16_a_sidecar_that_is_written_again_still_finds_what_is_damaged() {
-    let (world, ledger) = vault();
+    let (world, ledger) = sealed_vault();
     let (at, bytes) = &ledger.batches[1].originals[0];
     let hash = key::original(&ContentHash::of(bytes));
     let mut logs = files(&world).into_iter().filter(|(path, _)| is_log(path));
@@ -293,7 +281,7 @@ fn i17_a_copy_of_the_log_inside_a_body_is_never_taken_for_the_log() {
 
 #[test]
 fn i16_damage_to_the_last_acknowledged_batch_is_told_from_a_torn_tail() {
-    let (world, ledger) = vault();
+    let (world, ledger) = sealed_vault();
     let (path, len) = files(&world).into_iter().rfind(|(path, _)| is_log(path)).unwrap();
     let damaged = world.restarted();
     damaged.disk.flip_bit(&path, len - 3, 1).unwrap();

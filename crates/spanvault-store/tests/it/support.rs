@@ -30,6 +30,18 @@ pub(crate) fn in_turn(case: u64, step: u64) -> bool {
     is_long() || case.is_multiple_of(step)
 }
 
+/// A small vault with sealed segments, and what it acknowledged.
+pub(crate) fn sealed_vault() -> (World, Ledger) {
+    let world = World::new().with_segments_of(900);
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    for lens in [&[30, 0][..], &[200], &[1, 2, 3], &[64], &[90], &[5, 80]] {
+        ledger.commit(&store, lens).unwrap();
+    }
+    drop(store);
+    (world.restarted(), ledger)
+}
+
 /// A file of the vault.
 pub(crate) fn file(name: &str) -> PathBuf {
     dir().join(name)

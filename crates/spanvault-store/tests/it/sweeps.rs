@@ -5,16 +5,12 @@ use std::ops::ControlFlow;
 use spanvault_store::{Access, Store};
 use spanvault_types::{Event, Position};
 
-use crate::support::{Ledger, World, bytes_of, every, span};
+use crate::support::{Ledger, World, bytes_of, every, sealed_vault, span};
 
 /// Spans in sealed segments and in the open one, and one that shares the original of another.
 fn vault() -> (World, Ledger) {
-    let world = World::new().with_segments_of(900);
+    let (world, ledger) = sealed_vault();
     let store = world.open();
-    let mut ledger = Ledger::default();
-    for lens in [&[30, 0][..], &[200], &[1, 2, 3], &[64], &[90], &[5, 80]] {
-        ledger.commit(&store, lens).unwrap();
-    }
     let mut writer = store.lock().unwrap();
     let mut batch = writer.begin();
     batch.push(span(Position::new(1), 99, &bytes_of(0, 30)), None);
