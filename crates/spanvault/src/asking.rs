@@ -121,13 +121,7 @@ impl<'v> VaultOriginals<'v> {
         for (_piece_at, piece) in self.vault.recipe(source)? {
             for (at, index) in piece.runs.iter().flat_map(crate::ingest::pieces_of) {
                 let Some(index) = index else { continue };
-                let recorded = match self.vault.span_and_hash_at(at) {
-                    Err(error) if error.kind() == ErrorKind::Corrupt => {
-                        lost.insert(at);
-                        continue;
-                    }
-                    other => other?,
-                };
+                let Some(recorded) = self.readable(at, &mut lost)? else { continue };
                 let record: Arc<str> = recorded.span.record.as_str().into();
                 let ask_span = self.ask_span(&recorded, index, Arc::clone(&path), &mut names)?;
                 let n = *at_record.entry(Arc::clone(&record)).or_insert_with(|| {
@@ -150,13 +144,7 @@ impl<'v> VaultOriginals<'v> {
         let mut spans = Vec::new();
         let mut lost = self.vault.store.unread_records()?.split_off(&session);
         for at in self.vault.session_spans(session)? {
-            match self.vault.span_and_hash_at(at) {
-                Ok(recorded) => spans.push(recorded),
-                Err(error) if error.kind() == ErrorKind::Corrupt => {
-                    lost.insert(at);
-                }
-                Err(error) => return Err(error),
-            }
+            spans.extend(self.readable(at, &mut lost)?);
         }
         let transcript = self.of_spans(spans)?;
         if lost.is_empty() {
@@ -164,6 +152,18 @@ impl<'v> VaultOriginals<'v> {
         }
         let session = (session, self.vault.session_at(session)?.name.into());
         Ok(with_lost(transcript, &lost, Some(&session)))
+    }
+
+    /// The span at `at`; where its record is damaged, that is noted among the `lost`.
+    fn readable(&self, at: Position, lost: &mut BTreeSet<Position>) -> Result<Option<Recorded>> {
+        match self.vault.span_and_hash_at(at) {
+            Ok(recorded) => Ok(Some(recorded)),
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                lost.insert(at);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A transcript of spans of one session, in their order.
