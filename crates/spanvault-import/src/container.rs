@@ -8,6 +8,9 @@ use std::ops::ControlFlow;
 
 use crate::ImportError;
 
+/// What is unpacked at once at most.
+const READ_BYTES_MAX: usize = (128 << 10) - 1;
+
 /// A way of packing files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
@@ -74,8 +77,9 @@ impl Container {
         let mut bounds = Bounds { container: self, left: bytes_max, bytes_max, failure: None };
         match self {
             Self::Zstd => {
-                let mut stream =
-                    zstd::stream::read::Decoder::new(file).map_err(|error| self.broken(error))?;
+                let stream = zstd::stream::read::Decoder::new(file).map_err(|error| self.broken(error))?;
+                // The library checks less where it is asked for few bytes at a time: so it is always asked for as many.
+                let mut stream = io::BufReader::with_capacity(READ_BYTES_MAX + 1, stream);
                 // There is nothing after it that a break could leave out.
                 let (ControlFlow::Continue(()) | ControlFlow::Break(())) =
                     bounds.give("", &mut stream, take)?;
@@ -159,7 +163,8 @@ impl Read for Bounded<'_> {
         }
         let bounds = &mut *self.bounds;
         // One byte more than is allowed is asked for, so that a file of just that length is no bomb.
-        let room = usize::try_from(bounds.left.saturating_add(1)).unwrap_or(usize::MAX).min(buffer.len());
+        let room = usize::try_from(bounds.left.saturating_add(1)).unwrap_or(usize::MAX);
+        let room = room.min(buffer.len()).min(READ_BYTES_MAX);
         let read = match self.bytes.read(buffer.get_mut(..room).unwrap_or_default()) {
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),

@@ -73,6 +73,23 @@ fn several_frames_are_one_stream() {
 }
 
 #[test]
+fn a_damaged_frame_is_told_of_however_few_bytes_are_asked_for_at_a_time() {
+    // It promises 1,316 bytes and has none. Found by the fuzzer.
+    let file = b"\x28\xb5\x2f\xfd\x50\x4b\x24\x04\x01\0\0";
+    let mut told = Vec::new();
+    for at_once in [1, 32, 2_000, 1 << 20] {
+        let read = Container::Zstd.unpack(Cursor::new(file), 1 << 20, &mut |member| {
+            let mut buffer = vec![0; at_once];
+            while member.bytes.read(&mut buffer).is_ok_and(|read| read > 0) {}
+            ControlFlow::Continue(())
+        });
+        told.push(read.unwrap_err().to_string());
+    }
+    told.push(Container::Zstd.measure(Cursor::new(file), 1 << 20).unwrap_err().to_string());
+    assert!(told.iter().all(|error| error == &told[0]), "{told:?}");
+}
+
+#[test]
 fn a_bomb_is_stopped_at_the_limit_and_a_file_of_just_that_length_is_none() {
     let zeros = vec![0; 8 << 20];
     for container in ALL {
