@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use spanvault_types::{Call, EvidentialClass, Outcome, PartBody, Role, SpanContent, SpanKind};
+use spanvault_types::{Call, EvidentialClass, Outcome, PartBody, Role, SpanContent};
 
 use crate::{At, CallEffect, Effect, PairedCall, Registry, effect_of};
 
@@ -28,14 +28,11 @@ pub fn classes(spans: &[&SpanContent], calls: &[PairedCall], registry: &Registry
             known.insert(result, class);
         }
     }
-    let class_of = |span: usize, content: &SpanContent| match content.kind {
-        SpanKind::Quarantined | SpanKind::TooLarge => EvidentialClass::SideEffecting,
-        SpanKind::Meta
-        | SpanKind::Thinking
-        | SpanKind::Message
-        | SpanKind::CompactSummary
-        | SpanKind::ToolResult
-        | SpanKind::ToolCall => content
+    let class_of = |span: usize, content: &SpanContent| {
+        if !content.kind.was_parsed() {
+            return EvidentialClass::SideEffecting;
+        }
+        content
             .parts
             .iter()
             .enumerate()
@@ -57,7 +54,7 @@ pub fn classes(spans: &[&SpanContent], calls: &[PairedCall], registry: &Registry
                     .unwrap_or_else(|| class_of_orphan(outcome, registry)),
             })
             .max()
-            .unwrap_or(EvidentialClass::Narrative),
+            .unwrap_or(EvidentialClass::Narrative)
     };
     spans.iter().enumerate().map(|(span, content)| class_of(span, content)).collect()
 }

@@ -74,4 +74,10 @@ impl SpanKind {
     pub const fn is_conversation(self) -> bool {
         !matches!(self, Self::Meta | Self::Quarantined)
     }
+
+    /// Whether the bytes of such a span were read as a record when it was cut. Of what never was, nobody knows what it
+    /// says.
+    pub const fn was_parsed(self) -> bool {
+        !matches!(self, Self::Quarantined | Self::TooLarge)
+    }
 }

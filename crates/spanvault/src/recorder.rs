@@ -260,18 +260,14 @@ impl Vault {
 
 /// Whether anything can be asked of what a span of this kind says.
 const fn is_parsed(kind: SpanKind) -> bool {
-    !matches!(kind, SpanKind::Meta | SpanKind::Quarantined | SpanKind::TooLarge)
+    kind.was_parsed() && !matches!(kind, SpanKind::Meta)
 }
 
 /// The estimated tokens of a span; of bytes that could not be parsed, all count.
 fn tokens_of(content: &SpanContent, bytes: u64) -> u64 {
-    match content.kind {
-        SpanKind::Quarantined | SpanKind::TooLarge => spanvault_evidence::tokens_of_bytes(bytes),
-        SpanKind::Meta
-        | SpanKind::Thinking
-        | SpanKind::Message
-        | SpanKind::CompactSummary
-        | SpanKind::ToolResult
-        | SpanKind::ToolCall => spanvault_evidence::tokens_of_span(content),
+    if content.kind.was_parsed() {
+        spanvault_evidence::tokens_of_span(content)
+    } else {
+        spanvault_evidence::tokens_of_bytes(bytes)
     }
 }

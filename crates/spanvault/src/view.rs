@@ -179,7 +179,7 @@ pub(crate) fn content_of(
     formats: &Formats,
 ) -> Result<SpanContent> {
     let unparsed = |kind| unread(span.role, kind, span.timestamp_ms);
-    if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
+    if !span.kind.was_parsed() {
         return Ok(unparsed(span.kind));
     }
     let Format { name, .. } = formats.of(store, span.source, span.session)?;

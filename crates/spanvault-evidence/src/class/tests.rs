@@ -1,5 +1,5 @@
 use serde_json::json;
-use spanvault_types::{ByteRange, Encoding, Part, Role};
+use spanvault_types::{ByteRange, Encoding, Part, Role, SpanKind};
 
 use super::*;
 use crate::pair;

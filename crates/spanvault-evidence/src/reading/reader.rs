@@ -46,10 +46,7 @@ pub(crate) struct Reader<'a> {
 
 /// Whether a span of this kind has a call, or may have: the bytes of a call can be gone, its kind never is.
 const fn may_call(kind: SpanKind) -> bool {
-    match kind {
-        SpanKind::ToolCall | SpanKind::ToolResult | SpanKind::Quarantined | SpanKind::TooLarge => true,
-        SpanKind::Message | SpanKind::Thinking | SpanKind::CompactSummary | SpanKind::Meta => false,
-    }
+    !kind.was_parsed() || matches!(kind, SpanKind::ToolCall | SpanKind::ToolResult)
 }
 
 impl<'a> Reader<'a> {

@@ -55,7 +55,7 @@ impl PartKind {
 /// The recorded kind is that of the strongest part, so a weaker kind proves that there is none. What was never
 /// parsed can hold anything.
 pub(super) fn may_hold(recorded: SpanKind, part: PartKind) -> bool {
-    matches!(recorded, SpanKind::Quarantined | SpanKind::TooLarge) || recorded >= part.span_kind()
+    !recorded.was_parsed() || recorded >= part.span_kind()
 }
 
 /// Where a text search looks.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use spanvault_types::{Role, SpanKind};
+use spanvault_types::Role;
 
 use super::error::QueryError;
 use super::originals::{AskSpan, Transcript};
@@ -61,7 +61,7 @@ impl ScopeFilter {
     ///
     /// Of bytes that were never parsed nobody knows who speaks in them, so a wanted role does not exclude them.
     pub(super) fn standing(&self, span: &AskSpan, session: Option<&Arc<str>>) -> Standing {
-        let parsed = !matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge);
+        let parsed = span.kind.was_parsed();
         let index = i64::try_from(span.index).unwrap_or(i64::MAX);
         let in_place = session.is_none_or(|wanted| span.session == *wanted)
             && self.before_index.is_none_or(|before| index < before)

@@ -10,7 +10,7 @@ use spanvault_evidence::{Atom, Manifest, atoms};
 use spanvault_import::{Importer, Kept, Record};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{
-    Event, Fidelity, OriginalRef, PartBody, Position, SpanContent, SpanKind, SpanRecorded, SummaryImported,
+    Event, Fidelity, OriginalRef, PartBody, Position, SpanContent, SpanRecorded, SummaryImported,
 };
 
 use crate::error::{Error, ErrorKind, Result};
@@ -230,7 +230,7 @@ struct Ready {
 impl Import<'_> {
     /// What a span says, with its bytes; `None` where that was never read or cannot be had.
     fn readable(&self, span: &SpanRecorded) -> Result<Option<Readable>> {
-        if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
+        if !span.kind.was_parsed() {
             return Ok(None);
         }
         Ok(match self.vault.sight(span, &self.formats)? {

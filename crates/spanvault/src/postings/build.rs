@@ -128,7 +128,7 @@ fn content(
     formats: &Formats,
     span: &SpanRecorded,
 ) -> Result<Option<(SpanContent, ContentHash)>> {
-    if matches!(span.kind, SpanKind::Quarantined | SpanKind::TooLarge) {
+    if !span.kind.was_parsed() {
         return Ok(None);
     }
     let original = store.original(span.original)?;

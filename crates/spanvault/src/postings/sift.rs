@@ -129,7 +129,7 @@ impl Sifting<'_, '_> {
             return None;
         }
         let VaultOriginals { vault, formats, .. } = self.search.originals;
-        if !matches!(kind, SpanKind::Quarantined | SpanKind::TooLarge) {
+        if kind.was_parsed() {
             let format = formats.of(&vault.store, found.span.source, found.span.session);
             let keeps_words = format.is_ok_and(|format| format.keeps_words);
             if original != at {
