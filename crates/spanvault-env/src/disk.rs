@@ -1,7 +1,7 @@
 //! Files and directories as the engines see them.
 
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
 
 /// How a file is opened.
@@ -98,6 +98,16 @@ pub trait DiskFile: Debug + Send + Sync {
     /// # Errors
     /// What the file system says; some of the bytes may have been written.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Writes all of these slices, one behind the other, at `offset`: as one call, which is what this does by itself, or
+    /// as few as the system lets it be.
+    ///
+    /// # Errors
+    /// As [`DiskFile::write_at`].
+    fn write_slices_at(&self, slices: &[IoSlice<'_>], offset: u64) -> io::Result<()> {
+        let slices: Vec<&[u8]> = slices.iter().map(|slice| &**slice).collect();
+        self.write_at(&slices.concat(), offset)
+    }
 
     /// Length in bytes.
     ///

@@ -1,4 +1,4 @@
-//! Little-endian integers in fixed layouts, read without a panic.
+//! Little-endian integers in fixed layouts, read and put together without a panic.
 
 /// Reads fields one after the other.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +85,27 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
 /// The length of something in memory as a file length. No machine that this runs on has longer addresses.
 pub(crate) fn len_u64(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
+}
+
+/// Fills a place of a known length with one thing after the other.
+#[derive(Debug)]
+pub(crate) struct Filler<'a> {
+    rest: &'a mut [u8],
+}
+
+impl<'a> Filler<'a> {
+    pub(crate) const fn new(place: &'a mut [u8]) -> Self {
+        Self { rest: place }
+    }
+
+    /// Puts these bytes next. What finds no room is left out, which is our mistake.
+    pub(crate) fn put(self, bytes: &[u8]) -> Self {
+        debug_assert!(bytes.len() <= self.rest.len(), "more than there is room for");
+        let len = bytes.len().min(self.rest.len());
+        let (place, rest) = self.rest.split_at_mut(len);
+        place.copy_from_slice(bytes.get(..len).unwrap_or_default());
+        Self { rest }
+    }
 }
 
 #[cfg(test)]

@@ -16,15 +16,19 @@ pub(crate) const GENESIS: ChainValue = [0; 32];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Links {
     links: Vec<u8>,
+    /// What is hashed next: short, and in one piece, for that is what hashing is quickest with.
+    hashed: Vec<u8>,
 }
 
 impl Links {
     pub(crate) fn add(&mut self, seq: u64, kind: u16, event: &[u8], commitment: Option<&Commitment>) {
-        self.push(&link(seq, kind, event, commitment));
+        let link = link(&mut self.hashed, seq, kind, event, commitment);
+        self.links.extend_from_slice(&link);
     }
 
-    pub(crate) fn push(&mut self, link: &[u8; 32]) {
-        self.links.extend_from_slice(link);
+    /// Adds the links of the frames that come next.
+    pub(crate) fn append(&mut self, next: &Self) {
+        self.links.extend_from_slice(&next.links);
     }
 
     /// The chain value of the batch that `commit` ends, at position `seq`. Its own `chain` field is not looked at.
@@ -33,20 +37,25 @@ impl Links {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&commit.prev_chain);
         hasher.update(&self.links);
-        hasher.update(&link(seq, open.schema(), &open.encode()?, None));
+        hasher.update(&link(&mut Vec::new(), seq, open.schema(), &open.encode()?, None));
         Ok(*hasher.finalize().as_bytes())
     }
 }
 
-/// What the chain has of one frame.
-pub(crate) fn link(seq: u64, kind: u16, event: &[u8], commitment: Option<&Commitment>) -> [u8; 32] {
-    // Short, and in one piece: that is what hashing is quickest with.
-    let mut bytes = Vec::with_capacity(event.len() + 42);
-    bytes.extend_from_slice(&seq.to_le_bytes());
-    bytes.extend_from_slice(&kind.to_le_bytes());
-    bytes.extend_from_slice(event);
-    bytes.extend_from_slice(commitment.map_or([0; 32].as_slice(), |commitment| commitment.as_bytes()));
-    *blake3::hash(&bytes).as_bytes()
+/// What the chain has of one frame; `hashed` is room to work in.
+fn link(
+    hashed: &mut Vec<u8>,
+    seq: u64,
+    kind: u16,
+    event: &[u8],
+    commitment: Option<&Commitment>,
+) -> [u8; 32] {
+    hashed.clear();
+    hashed.extend_from_slice(&seq.to_le_bytes());
+    hashed.extend_from_slice(&kind.to_le_bytes());
+    hashed.extend_from_slice(event);
+    hashed.extend_from_slice(commitment.map_or([0; 32].as_slice(), |commitment| commitment.as_bytes()));
+    *blake3::hash(hashed).as_bytes()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use spanvault_types::{Commitment, ContentHash, Salt};
 
-use crate::bytes::{Fields, len_u64};
+use crate::bytes::{Fields, Filler, len_u64};
 use crate::stamp::{CHECK_BYTES, CheckKey, Place};
 
 pub(crate) const MAGIC: [u8; 4] = *b"SVF\x01";
@@ -63,18 +63,18 @@ pub(crate) struct FrameHead {
 
 impl FrameHead {
     pub(crate) fn encode(&self, key: &CheckKey, place: Place) -> [u8; HEAD_BYTES] {
-        let mut bytes = Vec::with_capacity(HEAD_BYTES);
-        bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&self.kind.to_le_bytes());
-        bytes.extend_from_slice(&(self.form as u16).to_le_bytes());
-        bytes.extend_from_slice(&self.seq.to_le_bytes());
-        bytes.extend_from_slice(&self.event_len.to_le_bytes());
-        bytes.extend_from_slice(&self.crc.to_le_bytes());
-        bytes.extend_from_slice(&self.body_len.to_le_bytes());
-        let check = key.check(&bytes, place);
-        bytes.extend_from_slice(&check);
         let mut head = [0; HEAD_BYTES];
-        head.copy_from_slice(&bytes);
+        if let Some((checked, check)) = head.split_at_mut_checked(CHECKED_BYTES) {
+            Filler::new(checked)
+                .put(&MAGIC)
+                .put(&self.kind.to_le_bytes())
+                .put(&(self.form as u16).to_le_bytes())
+                .put(&self.seq.to_le_bytes())
+                .put(&self.event_len.to_le_bytes())
+                .put(&self.crc.to_le_bytes())
+                .put(&self.body_len.to_le_bytes());
+            check.copy_from_slice(&key.check(checked, place));
+        }
         head
     }
 

@@ -1,5 +1,6 @@
 //! The writer lock, and what can be done under it.
 
+use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,30 +12,30 @@ use spanvault_types::{Commit, Event, Position};
 use crate::batch::Batch;
 use crate::bytes::len_u64;
 use crate::chain::Links;
-use crate::draft::{Draft, drafts};
+use crate::draft::{Content, Frames, Layout, Pending, Site, Stretch};
 use crate::error::{Result, StoreError, is_no_space};
 use crate::flush::FlushError;
 use crate::reserve::is_ledger;
-use crate::segment::{
-    COMMIT_KIND, Cursor, Entry, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot, add_counts,
-};
+use crate::segment::{COMMIT_KIND, Cursor, KeySet, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, add_counts};
+use crate::shares::in_turn;
 use crate::sidecar;
-use crate::stamp::Place;
 use crate::store::Store;
 use crate::view::{Open, Sealed, View};
 
-/// Frames are gathered up to this length and written with one call; a longer body has calls of its own.
-const WRITE_BYTES: usize = 4 << 20;
+/// A batch of up to this length is written with one call, a longer one with several, while the rest of it is made.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// No call writes more than this: of a long body the disk gets one piece after the other.
+const CALL_BYTES_MAX: usize = 2 << 20;
 
 /// The disk begins with a piece of this length at once, while the next one is made.
-const BEGIN_SYNC_BYTES: u64 = 1 << 20;
+const BEGIN_SYNC_BYTES: u64 = 512 << 10;
 
 /// What only the holder of the writer lock may touch.
 #[derive(Debug, Default)]
 pub(crate) struct WriterState {
     /// Made new by each hold of the lock.
     pub(crate) epoch: u64,
-    buffer: Vec<u8>,
 }
 
 /// Numbers every hold of every vault in this process: a permit of one must never pass for one of another.
@@ -106,36 +107,55 @@ impl<'s> Writer<'s> {
     }
 
     fn write(&mut self, batch: Batch) -> Result<Position> {
-        let first = batch.first;
-        let (drafts, commit) = self.close(batch)?;
-        let batch_bytes: u64 = drafts.iter().map(|draft| draft.head(0).frame_len()).sum();
+        let (first, last) = (batch.first, batch.next().get());
+        let may_use_reserve = batch.pending.iter().all(|pending| is_ledger(pending.event.schema()));
+        let mut commit = self.commit_of(&batch);
+        let layout = Layout::new(batch.pending, first)?;
+        let mut end = Stretch::new(last, layout.bytes);
+        // Its chain value is not known yet, and as long as the one that will be.
+        let batch_bytes = layout.bytes + end.push(commit_event(commit.clone()))?;
         self.make_room(batch_bytes)?;
 
         let view = self.store.view();
         let open = &view.open;
         let start = open.map().end;
-        let time = commit.clock.store;
-        let mut written = self.write_frames(open, start, first, &drafts, time);
-        if let Err(error) = &written {
-            let undone = self.undo(open, start, error);
-            let may_use_reserve = matches!(undone, StoreError::NoSpace { .. }) && is_ledger_batch(&drafts);
+        let site = Site { key: &self.store.key, segment: open.head.number, start, time: commit.clock.store };
+        let mut out = Out { file: &*open.file, at: start, failed: None };
+        let (mut made, mut written, mut links) = (Vec::new(), 0, Links::default());
+        in_turn(layout.stretches, &|stretch: Stretch| stretch.frames(&site), |frames: Frames| {
+            links.append(&frames.links);
+            made.push(frames);
+            // Never the last of them: the commit goes with it.
+            let waiting = made.get(written..made.len() - 1).unwrap_or_default();
+            if waiting.iter().map(Frames::len).sum::<u64>() >= len_u64(WRITE_BYTES) {
+                out.write(waiting);
+                written = made.len() - 1;
+            }
+        });
+        let too_large = |source| StoreError::TooLarge { schema: COMMIT_KIND, source: Some(source) };
+        commit.chain = links.close(last, &commit).map_err(too_large)?;
+        let mut end = Stretch::new(last, layout.bytes);
+        end.push(commit_event(commit.clone()))?;
+        made.push(end.frames(&site));
+        out.write(made.get(written..).unwrap_or_default());
+        if let Some(error) = out.failed {
+            let undone = self.undo(open, start, &error);
+            let may_use_reserve = matches!(undone, StoreError::NoSpace { .. }) && may_use_reserve;
             if !(may_use_reserve && self.store.reserve.release(batch_bytes)) {
                 return Err(undone);
             }
-            written = self.write_frames(open, start, first, &drafts, time);
+            let mut out = Out { file: &*open.file, at: start, failed: None };
+            out.write(&made);
+            out.failed.map_or(Ok(()), |error| Err(self.undo(open, start, &error)))?;
         }
-        let slots = written.map_err(|error| self.undo(open, start, &error))?;
 
-        let last = first + len_u64(drafts.len()) - 1;
+        let keys = KeySet::run(made.iter().flat_map(|frames| frames.keys.iter().copied()).collect());
         {
             let mut map = open.map.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-            map.slots.extend(slots);
+            map.slots.extend(made.iter().flat_map(|frames| &frames.slots));
             map.end = start + batch_bytes;
-            map.body_bytes += drafts.iter().map(|draft| len_u64(draft.body.len())).sum::<u64>();
-            let keys = (first..)
-                .zip(&drafts)
-                .flat_map(|(seq, draft)| draft.keys.iter().map(move |key| Entry { key: *key, at: seq }));
-            map.keys.extend(keys);
+            map.body_bytes += made.iter().map(|frames| frames.body_bytes).sum::<u64>();
+            map.keys.add(keys);
             // Before anybody can find one of the keys: a position that is found is one that the log reaches.
             self.store.set_tip(Cursor {
                 next: last + 1,
@@ -149,64 +169,19 @@ impl<'s> Writer<'s> {
         Ok(Position::new(last))
     }
 
-    /// The frames of a batch with the commit at their end.
-    fn close(&self, batch: Batch) -> Result<(Vec<Draft>, Commit)> {
+    /// The commit of a batch, but for its chain value.
+    fn commit_of(&self, batch: &Batch) -> Commit {
         let tip = self.store.tip();
         let mut counts = tip.counts;
         add_counts(&mut counts, batch.counts);
-        let mut drafts = drafts(batch.pending, batch.first)?;
-        let mut commit = Commit {
+        Commit {
             first: Position::new(batch.first),
             durable: Position::new(self.store.flush.durable()),
             prev_chain: tip.chain,
             chain: crate::chain::GENESIS,
             counts,
             clock: self.store.clock.stamp(),
-        };
-        let mut links = Links::default();
-        for draft in &drafts {
-            links.push(&draft.link);
         }
-        let too_large = |source| StoreError::TooLarge { schema: COMMIT_KIND, source: Some(source) };
-        let seq = batch.first + len_u64(drafts.len());
-        commit.chain = links.close(seq, &commit).map_err(too_large)?;
-        drafts.push(Draft::commit(seq, &Event::Commit(commit.clone()))?);
-        Ok((drafts, commit))
-    }
-
-    /// Writes frames at `start` of the open segment: one call, unless they are long.
-    fn write_frames(
-        &mut self,
-        open: &Open,
-        start: u64,
-        first: u64,
-        drafts: &[Draft],
-        time: spanvault_types::StoreTime,
-    ) -> std::io::Result<Vec<Slot>> {
-        let buffer = &mut self.state.buffer;
-        buffer.clear();
-        let mut slots = Vec::with_capacity(drafts.len());
-        let mut written = start;
-        for (seq, draft) in (first..).zip(drafts) {
-            let offset = written + len_u64(buffer.len());
-            slots.push(Slot::at(offset, Some(time)));
-            let place = Place { file: open.head.number, offset };
-            buffer.extend_from_slice(&draft.head(seq).encode(&self.store.key, place));
-            buffer.extend_from_slice(&draft.middle);
-            if buffer.len() + draft.body.len() > WRITE_BYTES {
-                written = write_piece(&*open.file, buffer, written)?;
-                buffer.clear();
-            }
-            if draft.body.len() > WRITE_BYTES {
-                for piece in draft.body.chunks(WRITE_BYTES) {
-                    written = write_piece(&*open.file, piece, written)?;
-                }
-            } else {
-                buffer.extend_from_slice(&draft.body);
-            }
-        }
-        write_piece(&*open.file, buffer, written)?;
-        Ok(slots)
     }
 
     /// After a failed write: a full disk is given back what it took; after anything else, or where that fails too,
@@ -296,19 +271,58 @@ impl<'s> Writer<'s> {
     }
 }
 
-/// Writes a piece of a batch and says where the next one goes.
-fn write_piece(file: &dyn DiskFile, piece: &[u8], at: u64) -> std::io::Result<u64> {
-    file.write_at(piece, at)?;
-    let len = len_u64(piece.len());
-    if len >= BEGIN_SYNC_BYTES {
-        file.begin_sync(at, len);
-    }
-    Ok(at + len)
+const fn commit_event(commit: Commit) -> Pending {
+    Pending { event: Event::Commit(commit), content: Content::None }
 }
 
-/// Whether a batch may use the reserve.
-fn is_ledger_batch(drafts: &[Draft]) -> bool {
-    drafts.iter().all(|draft| draft.kind == COMMIT_KIND || is_ledger(draft.kind))
+/// Where the frames of a batch are written.
+struct Out<'f> {
+    file: &'f dyn DiskFile,
+    at: u64,
+    /// What went wrong: nothing is written behind it.
+    failed: Option<std::io::Error>,
+}
+
+impl Out<'_> {
+    /// Writes frames with one call, unless they are long.
+    fn write(&mut self, frames: &[Frames]) {
+        let mut slices = Vec::new();
+        for frames in frames {
+            frames.slices(&mut slices);
+        }
+        let (mut from, mut gathered) = (0, 0);
+        for (number, slice) in slices.iter().enumerate() {
+            if gathered + slice.len() > CALL_BYTES_MAX {
+                self.piece(slices.get(from..number).unwrap_or_default(), gathered);
+                (from, gathered) = (number, 0);
+            }
+            if slice.len() > CALL_BYTES_MAX {
+                for piece in slice.chunks(WRITE_BYTES) {
+                    self.piece(&[IoSlice::new(piece)], piece.len());
+                }
+                from = number + 1;
+            } else {
+                gathered += slice.len();
+            }
+        }
+        self.piece(slices.get(from..).unwrap_or_default(), gathered);
+    }
+
+    fn piece(&mut self, slices: &[IoSlice<'_>], len: usize) {
+        if self.failed.is_some() || len == 0 {
+            return;
+        }
+        match self.file.write_slices_at(slices, self.at) {
+            Ok(()) => {
+                let len = len_u64(len);
+                if len >= BEGIN_SYNC_BYTES {
+                    self.file.begin_sync(self.at, len);
+                }
+                self.at += len;
+            }
+            Err(error) => self.failed = Some(error),
+        }
+    }
 }
 
 /// The errors of a flush of the open segment.

@@ -4,13 +4,13 @@
 //! set after creation, so no umask widens or narrows them.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, FileType, Mode, OFlags, Stat, fadvise};
 use rustix::fs::{chmod, fchmod, fdatasync, fstat, fsync, ftruncate, lstat, mkdir, open, rename, unlink};
-use rustix::io::Errno;
+use rustix::io::{Errno, pwritev};
 use rustix::process::geteuid;
 
 use super::lock::lock;
@@ -18,6 +18,8 @@ use crate::{DirEntry, Disk, DiskFile, LockError, LockHandle, OpenMode};
 
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 const DIR_MODE: Mode = Mode::RWXU;
+/// How many slices the system takes in one call.
+const SLICES_MAX: usize = 1024;
 
 /// The file system of this machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -142,6 +144,24 @@ impl DiskFile for RealFile {
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, offset)
+    }
+
+    fn write_slices_at(&self, slices: &[IoSlice<'_>], mut offset: u64) -> io::Result<()> {
+        let mut rest = slices.to_vec();
+        let mut rest = rest.as_mut_slice();
+        while !rest.is_empty() {
+            let now = rest.get(..rest.len().min(SLICES_MAX)).unwrap_or_default();
+            match pwritev(&self.file, now, offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    IoSlice::advance_slices(&mut rest, written);
+                    offset = offset.saturating_add(written as u64);
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
     }
 
     fn len(&self) -> io::Result<u64> {

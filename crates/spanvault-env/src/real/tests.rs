@@ -1,3 +1,4 @@
+use std::io::IoSlice;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
@@ -37,6 +38,21 @@ fn a_file_is_written_read_cut_and_listed() {
     RealDisk.sync_dir(dir.path()).unwrap();
     assert_eq!(RealDisk.open(&path, OpenMode::Read).unwrap_err().kind(), std::io::ErrorKind::NotFound);
     RealDisk.remove(&dir.path().join("c")).unwrap();
+}
+
+#[test]
+fn more_slices_than_the_system_takes_at_once_are_written_in_their_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = RealDisk.open(&dir.path().join("a"), OpenMode::CreateNew).unwrap();
+    let parts: Vec<Vec<u8>> = (0..3_000_usize).map(|n| n.to_le_bytes().repeat(n % 5)).collect();
+    let slices: Vec<_> = parts.iter().map(|part| IoSlice::new(part)).collect();
+    file.write_slices_at(&slices, 7).unwrap();
+    let wanted = parts.concat();
+    let mut found = vec![0; wanted.len() + 1];
+    assert_eq!(file.read_at(&mut found, 7).unwrap(), wanted.len());
+    assert!(found.starts_with(&wanted));
+    file.write_slices_at(&[], 7).unwrap();
+    assert_eq!(file.len().unwrap(), 7 + wanted.len() as u64);
 }
 
 #[test]

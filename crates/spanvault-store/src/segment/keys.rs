@@ -18,8 +18,9 @@ pub(crate) struct KeySet {
     digests: HashSet<u64>,
 }
 
+/// Entries that were sorted.
 #[derive(Debug, Clone)]
-struct Run {
+pub(crate) struct Run {
     /// The tables that it has keys of, by bit.
     tables: u64,
     /// Sorted, each once.
@@ -28,7 +29,8 @@ struct Run {
 
 impl Run {
     fn new(mut entries: Vec<Entry>) -> Self {
-        entries.sort_unstable();
+        // Stable: what comes in stretches that are sorted is merged.
+        entries.sort();
         entries.dedup();
         let tables = entries.iter().fold(0, |tables, entry| tables | table_of(entry));
         Self { tables, entries }
@@ -46,7 +48,17 @@ impl Run {
 impl KeySet {
     /// Adds entries; one that is there already changes nothing.
     pub(crate) fn extend(&mut self, entries: impl IntoIterator<Item = Entry>) {
-        let mut newest = Run::new(entries.into_iter().collect());
+        self.add(Self::run(entries.into_iter().collect()));
+    }
+
+    /// Entries for [`KeySet::add`]; what takes long about adding them is done here. Stretches that are sorted already are
+    /// merged.
+    pub(crate) fn run(entries: Vec<Entry>) -> Run {
+        Run::new(entries)
+    }
+
+    /// Adds entries; one that is there already changes nothing.
+    pub(crate) fn add(&mut self, mut newest: Run) {
         if newest.entries.is_empty() {
             return;
         }

@@ -220,3 +220,51 @@ fn i9_a_write_that_finds_no_space_is_undone_and_the_store_goes_on() {
     ledger.commit(&store, &[5_000]).unwrap();
     ledger.check(&world.on(world.disk.crash(Survival::Nothing)).open());
 }
+
+/// A batch that is written with several calls: short bodies, some of a few kilobytes, one longer than a call.
+const LONG_BATCH: &[usize] =
+    &[0, 5, 400_000, 3_071, 3_072, 700_000, 5_000, 2_500_000, 1, 300_000, 300_000, 4_096, 900_000];
+
+#[test]
+fn i6_i7_a_batch_of_many_writes_is_whole_or_not_there() {
+    let calls = {
+        let world = World::new();
+        let store = world.open();
+        let before = world.disk.count(Count::Changes);
+        let mut ledger = Ledger::default();
+        ledger.commit(&store, LONG_BATCH).unwrap();
+        ledger.check(&store);
+        world.disk.count(Count::Changes) - before
+    };
+    assert!(calls > 6, "{calls} calls");
+    for nth in 1..=calls {
+        let world = World::new();
+        let store = world.open();
+        world.disk.cut_power(Count::Changes, nth);
+        let mut ledger = Ledger::default();
+        drop(ledger.commit(&store, LONG_BATCH));
+        for survival in [Survival::All, Survival::Nothing, Survival::Seeded(nth)] {
+            recovers(&world.on(world.disk.crash(survival)), &mut ledger.clone());
+        }
+    }
+}
+
+#[test]
+fn i9_a_batch_of_many_writes_that_finds_no_space_is_undone() {
+    for room in [100, 300_000, 1_500_000, 4_000_000] {
+        let world = World::new();
+        let store = world.open();
+        let mut ledger = Ledger::default();
+        ledger.commit(&store, &[10]).unwrap();
+        let used = world.disk.used_bytes();
+        world.disk.set_capacity(Some(used + room));
+        let before = ledger.clone();
+        assert!(matches!(ledger.commit(&store, LONG_BATCH), Err(StoreError::NoSpace { .. })));
+        ledger = before;
+        assert_eq!(world.disk.used_bytes(), used);
+        ledger.check(&store);
+        world.disk.set_capacity(None);
+        ledger.commit(&store, LONG_BATCH).unwrap();
+        ledger.check(&world.on(world.disk.crash(Survival::Nothing)).open());
+    }
+}
