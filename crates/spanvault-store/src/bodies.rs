@@ -6,12 +6,9 @@ use spanvault_types::key::Table;
 use crate::column::Column;
 use crate::error::Result;
 use crate::frame::Form;
-use crate::read::{Frame, Original};
+use crate::read::{FRAME_READ_BYTES, Frame, Original};
 use crate::store::Store;
 use crate::whereabouts::Fate;
-
-/// Read at once of a frame whose original is wanted too; what is longer takes another read.
-const FRAME_READ_BYTES: u64 = 16 << 10;
 
 /// Frames with the originals in them; made by [`Store::bodies`]. What became of an original is read in stretches: one
 /// that goes meanwhile may still be given.
@@ -36,9 +33,9 @@ impl Bodies<'_> {
     /// As [`Store::frame`].
     pub fn read(&mut self, at: Position) -> Result<(Frame, Option<Original>)> {
         let store = self.store;
-        let (located, mut raw) = store.raw_frame_at(at, FRAME_READ_BYTES)?;
-        let (event, form) = (raw.event.take(), raw.head.form);
-        let frame = store.to_frame(&located, &raw, event)?;
+        let (located, raw) = store.raw_frame_at(at, FRAME_READ_BYTES)?;
+        let form = raw.head.form;
+        let frame = store.to_frame(&located, &raw)?;
         let is_gone = |fate: Result<Fate>| !matches!(fate, Ok(Fate::Kept | Fate::Condemned(_)));
         if form != Form::Full || is_gone(self.fate(at)) {
             return Ok((frame, None));

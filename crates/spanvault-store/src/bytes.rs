@@ -46,7 +46,19 @@ impl<'a> Fields<'a> {
     }
 
     /// A number of at most ten bytes, seven bits each, the lowest first.
+    #[inline]
     pub(crate) fn varint(&mut self) -> Option<u64> {
+        match self.rest {
+            // Most are short.
+            [byte @ 0..0x80, rest @ ..] => {
+                self.rest = rest;
+                Some(u64::from(*byte))
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    fn long_varint(&mut self) -> Option<u64> {
         let mut value = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.u8()?;
@@ -60,6 +72,11 @@ impl<'a> Fields<'a> {
 
     pub(crate) const fn is_empty(&self) -> bool {
         self.rest.is_empty()
+    }
+
+    /// How many bytes are left.
+    pub(crate) const fn len(&self) -> usize {
+        self.rest.len()
     }
 }
 

@@ -46,9 +46,8 @@ impl Iterator for Frames<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let store = self.store;
         self.next_raw().map(|found| {
-            let (located, mut raw) = found?;
-            let event = raw.event.take();
-            store.to_frame(&located, &raw, event)
+            let (located, raw) = found?;
+            store.to_frame(&located, &raw)
         })
     }
 }

@@ -17,7 +17,7 @@ use crate::error::{Result, StoreError, io_error};
 use crate::segment::{
     Cursor, Entry, KeyRange, Replay, Replayed, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot,
 };
-use crate::sidecar::{Sidecar, Unusable};
+use crate::sidecar::{OpenFile, Sidecar, Unusable};
 use crate::store::Store;
 use crate::tail::read_head;
 use crate::view::{Home, Sealed};
@@ -68,7 +68,7 @@ pub(crate) struct Located {
 
 /// What is known of a sealed segment.
 pub(crate) enum Index<'s> {
-    Sidecar(&'s Sidecar, Arc<dyn DiskFile>),
+    Sidecar(&'s Sidecar, OpenFile<'s>),
     Scanned(Arc<SegmentMap>),
 }
 
@@ -103,7 +103,7 @@ impl Store {
     pub(crate) fn slots(&self, segment: &Arc<Sealed>, until: u64, at: u64) -> Result<(u64, Arc<[Slot]>)> {
         self.with_index(segment, until, |index| match index {
             Index::Sidecar(sidecar, _) if at >= sidecar.next() => Ok((at, Arc::default())),
-            Index::Sidecar(sidecar, file) => sidecar.recent_slots(&**file, at, &self.recent),
+            Index::Sidecar(sidecar, file) => sidecar.recent_slots(*file, at, &self.recent),
             Index::Scanned(map) => {
                 let index = usize::try_from(at - map.first).unwrap_or(usize::MAX);
                 let slots = map.slots.get(index..).unwrap_or_default();
@@ -129,10 +129,11 @@ impl Store {
         let view = self.view();
         let mut found = view.open.map().scan(range);
         for (segment, until) in view.sealed().filter(|(segment, _)| !segment.rules_out(range)) {
-            found.extend(self.with_index(segment, until, |index| match index {
-                Index::Sidecar(sidecar, file) => sidecar.scan(&**file, range, &self.recent),
+            let here = self.with_index(segment, until, |index| match index {
+                Index::Sidecar(sidecar, file) => sidecar.scan(*file, range, &self.recent),
                 Index::Scanned(map) => Ok(map.scan(range)),
-            })?);
+            })?;
+            if found.is_empty() { found = here } else { found.extend(here) }
         }
         found.sort_unstable();
         Ok(found)
@@ -143,8 +144,12 @@ impl Store {
     /// # Errors
     /// As [`Store::scan`].
     pub fn scan_last(&self, prefix: &[u8]) -> Result<Option<(Key, Position)>> {
+        Ok(self.last_under(prefix)?.map(Entry::to_pair))
+    }
+
+    pub(crate) fn last_under(&self, prefix: &[u8]) -> Result<Option<Entry>> {
         let Some(range) = KeyRange::prefix(prefix) else { return Ok(None) };
-        Ok(self.retrying(|| self.last_once(&range))?.map(Entry::to_pair))
+        self.retrying(|| self.last_once(&range))
     }
 
     fn last_once(&self, range: &KeyRange) -> Result<Option<Entry>> {
@@ -152,7 +157,7 @@ impl Store {
         let mut last = view.open.map().keys.last(range);
         for (segment, until) in view.sealed().filter(|(segment, _)| !segment.rules_out(range)) {
             let here = self.with_index(segment, until, |index| match index {
-                Index::Sidecar(sidecar, file) => sidecar.scan_last(&**file, range, &self.recent),
+                Index::Sidecar(sidecar, file) => sidecar.scan_last(*file, range, &self.recent),
                 Index::Scanned(map) => Ok(map.keys.last(range)),
             })?;
             last = last.max(here);
@@ -167,9 +172,8 @@ impl Store {
         until: u64,
         ask: impl Fn(&Index<'_>) -> std::result::Result<T, Unusable>,
     ) -> Result<T> {
-        let path = self.layout.sidecar(segment.number());
         if let Some(sidecar) = segment.sidecar() {
-            match self.sidecar_file(segment).and_then(|file| ask(&Index::Sidecar(sidecar, file))) {
+            match ask(&Index::Sidecar(sidecar, &|| self.sidecar_file(segment))) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
                     tracing::warn!(segment = segment.number(), ?error, "a sidecar is not used any more");
@@ -178,10 +182,11 @@ impl Store {
             }
         }
         let map = self.scanned(segment, until)?;
-        ask(&Index::Scanned(map)).map_err(|unusable| match unusable {
-            Unusable::Io(error) => io_error("read", &path)(error),
-            Unusable::Damaged => {
-                StoreError::Damaged { path: path.clone(), what: "its segment does not scan" }
+        ask(&Index::Scanned(map)).map_err(|unusable| {
+            let path = self.layout.sidecar(segment.number());
+            match unusable {
+                Unusable::Io(error) => io_error("read", &path)(error),
+                Unusable::Damaged => StoreError::Damaged { path, what: "its segment does not scan" },
             }
         })
     }
@@ -203,8 +208,8 @@ impl Store {
     /// [`StoreError::Rewritten`] where the file has been replaced since.
     pub(crate) fn log_file(&self, segment: &Sealed) -> Result<Arc<dyn DiskFile>> {
         let number = segment.number();
-        let path = self.layout.segment(number);
         self.handles.get(segment.log_id(), || {
+            let path = self.layout.segment(number);
             let opened = self.env.disk.open(&path, OpenMode::Read);
             if opened.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
                 return Err(StoreError::Missing { at: Position::new(segment.head.first) });

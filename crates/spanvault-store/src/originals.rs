@@ -37,12 +37,12 @@ impl Iterator for Originals<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let (located, mut raw) = match self.frames.next_raw()? {
+            let (located, raw) = match self.frames.next_raw()? {
                 Ok(found) => found,
                 Err(error) => return Some(Err(error)),
             };
             let at = Position::new(located.at);
-            match raw.event.take() {
+            match raw.event() {
                 Some(Event::SpanRecorded(span)) if span.original == at => {
                     return Some(Ok((at, span, self.place(at, located, raw))));
                 }

@@ -13,14 +13,21 @@ use crate::error::{Result, StoreError, io_error};
 use crate::frame::{Form, FrameHead, HEAD_BYTES, Name};
 use crate::long::{self, LONG_BYTES};
 use crate::lookup::Located;
+use crate::segment::KeyRange;
 use crate::stamp::Place;
 use crate::store::Store;
 use crate::whereabouts::Fate;
 
 /// Read at once where only the event is wanted.
 pub(crate) const EVENT_READ_BYTES: u64 = 1024;
-/// A frame up to this length is read with one call.
-const FRAME_READ_BYTES: u64 = 256 << 10;
+/// A frame up to this length is read with one call where its original is wanted. Of a longer one the body is read by
+/// itself: that takes less than to move it to the front of what was read.
+pub(crate) const FRAME_READ_BYTES: u64 = 16 << 10;
+/// What is longer is only allocated if the file has it.
+const TRUSTED_BYTES: u64 = 256 << 10;
+
+/// The schema of a tombstone.
+const TOMBSTONE_KIND: u16 = 18;
 
 /// Read at once where frame after frame is read.
 const AHEAD_BYTES: usize = 32 << 10;
@@ -74,13 +81,21 @@ pub struct Original {
 #[derive(Debug)]
 pub(crate) struct RawFrame {
     pub(crate) head: FrameHead,
-    pub(crate) event: Option<Event>,
     pub(crate) name: Name,
+    /// Whether event and name are as they were written.
+    intact: bool,
     /// What was read of the frame, from its first byte.
     bytes: Vec<u8>,
 }
 
 impl RawFrame {
+    /// What it records, if that can be read.
+    pub(crate) fn event(&self) -> Option<Event> {
+        let end = HEAD_BYTES.checked_add(usize::try_from(self.head.event_len).ok()?)?;
+        let event = self.bytes.get(HEAD_BYTES..end).filter(|_| self.intact)?;
+        Event::decode(event).ok().filter(|event| event.schema() == self.head.kind)
+    }
+
     /// Whether all of the frame was read, so that its file has all of it.
     pub(crate) fn is_read_whole(&self) -> bool {
         len_u64(self.bytes.len()) >= self.head.frame_len()
@@ -127,9 +142,8 @@ impl Store {
     /// [`StoreError::NotFound`] beyond the end of the log; [`StoreError::Corrupt`] and [`StoreError::Missing`] for
     /// what was acknowledged and cannot be read.
     pub fn frame(&self, at: Position) -> Result<Frame> {
-        let (located, mut raw) = self.raw_frame_at(at, EVENT_READ_BYTES)?;
-        let event = raw.event.take();
-        self.to_frame(&located, &raw, event)
+        let (located, raw) = self.raw_frame_at(at, EVENT_READ_BYTES)?;
+        self.to_frame(&located, &raw)
     }
 
     /// The frame at `at` as it stands in its file, and where.
@@ -150,9 +164,9 @@ impl Store {
     }
 
     /// What was read of a frame, if its event is intact.
-    pub(crate) fn to_frame(&self, located: &Located, raw: &RawFrame, event: Option<Event>) -> Result<Frame> {
+    pub(crate) fn to_frame(&self, located: &Located, raw: &RawFrame) -> Result<Frame> {
         let at = Position::new(located.at);
-        let event = event.ok_or_else(|| self.corrupt(located, Fault::Event))?;
+        let event = raw.event().ok_or_else(|| self.corrupt(located, Fault::Event))?;
         let len = raw.head.body_len;
         let body = match raw.head.form {
             Form::Bare => BodyState::None,
@@ -215,8 +229,9 @@ impl Store {
     /// As [`Store::original`], of the newest, where none of them can be read.
     pub fn original_named(&self, hash: &ContentHash) -> Result<Option<Original>> {
         let mut lost = None;
-        for (_key, at) in self.scan(&key::original(hash))?.into_iter().rev() {
-            match self.original(at) {
+        let Some(range) = KeyRange::prefix(&key::original(hash)) else { return Ok(None) };
+        for entry in self.scan_range(&range)?.iter().rev() {
+            match self.original(Position::new(entry.at)) {
                 Ok(original) if original.hash == *hash => return Ok(Some(original)),
                 Ok(_other) => {}
                 Err(error) => {
@@ -270,7 +285,10 @@ impl Store {
     pub(crate) fn carrier(&self, at: Position, read_bytes: u64) -> Result<(Located, RawFrame)> {
         let located = self.locate(at)?;
         let raw = self.raw_frame(&located, read_bytes)?;
-        match (&raw.event, raw.head.form) {
+        if raw.head.form != Form::Bare && raw.head.kind != TOMBSTONE_KIND {
+            return Ok((located, raw));
+        }
+        match (raw.event(), raw.head.form) {
             (Some(Event::SpanRecorded(span)), Form::Bare) if span.original < at => {
                 let located = self.locate(span.original)?;
                 let raw = self.raw_frame(&located, read_bytes)?;
@@ -285,8 +303,9 @@ impl Store {
     /// Reads at least head, event and name of a frame; up to `read_bytes` where the frame is longer.
     pub(crate) fn raw_frame(&self, located: &Located, read_bytes: u64) -> Result<RawFrame> {
         let offset = located.slot.offset().ok_or_else(|| self.corrupt(located, Fault::Frame))?;
-        let len =
-            located.until.map_or(EVENT_READ_BYTES, |until| until.saturating_sub(offset)).min(read_bytes);
+        let len = located.until.map(|until| until.saturating_sub(offset));
+        // Of what is longer than that, the body is read by itself.
+        let len = len.filter(|len| *len <= read_bytes).unwrap_or(read_bytes.min(EVENT_READ_BYTES));
         let bytes = self.bytes_at(located, offset, len.max(len_u64(HEAD_BYTES)))?;
         self.frame_from(located, bytes)
     }
@@ -308,14 +327,12 @@ impl Store {
         let middle =
             bytes.get(HEAD_BYTES..middle_end).ok_or_else(|| self.corrupt(located, Fault::Missing))?;
         let intact = crc32fast::hash(middle) == head.crc;
-        let (event, name) = middle.split_at_checked(head.event_len as usize).unwrap_or_default();
-        let event = if intact { Event::decode(event).ok() } else { None };
-        let event = event.filter(|event| event.schema() == head.kind);
+        let name = middle.get(head.event_len as usize..).unwrap_or_default();
         let name = Name::decode(name, head.form).unwrap_or(Name::None);
         if !intact {
             let _noted = self.corrupt(located, Fault::Event);
         }
-        Ok(RawFrame { head, event, name, bytes })
+        Ok(RawFrame { head, name, intact, bytes })
     }
 
     /// The body of a frame and its hash, with one read more unless it was read already.
@@ -358,8 +375,7 @@ impl Store {
 
     fn bytes_at(&self, located: &Located, offset: u64, len: u64) -> Result<Vec<u8>> {
         let read = || -> std::io::Result<Vec<u8>> {
-            // What is long is only allocated if the file has it.
-            let there = if len > FRAME_READ_BYTES { located.file.len()?.saturating_sub(offset) } else { len };
+            let there = if len > TRUSTED_BYTES { located.file.len()?.saturating_sub(offset) } else { len };
             let mut bytes = vec![0; usize::try_from(len.min(there)).unwrap_or(usize::MAX)];
             let read = located.file.read_at(&mut bytes, offset)?;
             bytes.truncate(read);
@@ -389,5 +405,27 @@ impl Store {
             | Fault::SegmentHead
             | Fault::ColdCopy => StoreError::Corrupt { at, what: fault.as_str() },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spanvault_types::{EvidentialClass, Expiry, OriginalRef, Reclaimed};
+
+    use super::*;
+
+    #[test]
+    fn the_schema_of_a_tombstone_is_that_of_its_event() {
+        let original = OriginalRef { at: Position::ZERO, commitment: Commitment::from_bytes([0; 32]) };
+        let tombstone = Event::Reclaimed(Reclaimed {
+            original,
+            bytes: 0,
+            class: EvidentialClass::Narrative,
+            at: StoreTime::from_ms(0),
+            revision: Position::ZERO,
+            expired_at: Expiry::Never,
+            condemned_at: StoreTime::from_ms(0),
+        });
+        assert_eq!(tombstone.schema(), TOMBSTONE_KIND);
     }
 }

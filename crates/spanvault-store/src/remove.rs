@@ -12,7 +12,6 @@ use spanvault_types::{Event, EvidentialClass, OriginalRef, Position, Reclaimed};
 use crate::batch::Tombstone;
 use crate::error::{Result, StoreError};
 use crate::frame::Name;
-use crate::read::RawFrame;
 use crate::store::Store;
 use crate::whereabouts::Fate;
 use crate::writer::Writer;
@@ -77,10 +76,10 @@ impl Store {
 
     /// What names the original at `at`, and its length.
     fn named(&self, at: Position) -> Result<(Name, spanvault_types::Commitment, u64)> {
-        let (located, RawFrame { head, event, name, .. }) = self.retrying(|| self.carrier(at, 0))?;
-        let intact = event.is_some() && located.at == at.get();
-        match name.commitment() {
-            Some(commitment) if intact => Ok((name, commitment, head.body_len)),
+        let (located, raw) = self.retrying(|| self.carrier(at, 0))?;
+        let intact = raw.event().is_some() && located.at == at.get();
+        match raw.name.commitment() {
+            Some(commitment) if intact => Ok((raw.name, commitment, raw.head.body_len)),
             _ => Err(StoreError::NoOriginal { at }),
         }
     }

@@ -38,7 +38,7 @@ impl Store {
         }
         let old = self.log_file(segment)?;
         let map = self.with_index(segment, until, |index| match index {
-            Index::Sidecar(sidecar, file) => sidecar.load(&**file),
+            Index::Sidecar(sidecar, file) => sidecar.load(&*file()?),
             Index::Scanned(map) => Ok(SegmentMap::clone(map)),
         })?;
         let mut nonce = [0; 16];

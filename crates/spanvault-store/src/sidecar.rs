@@ -8,7 +8,7 @@ mod read;
 mod recent;
 mod write;
 
-pub(crate) use read::{Sidecar, Unusable};
+pub(crate) use read::{OpenFile, Sidecar, Unusable};
 pub(crate) use recent::Recent;
 pub(crate) use write::encode;
 

@@ -167,9 +167,10 @@ impl Loader<'_> {
     fn unread(&self, segment: &Sealed) -> std::result::Result<Vec<Damage>, Unusable> {
         let range = KeyRange::prefix(&[Table::Unread as u8]).filter(|range| !segment.rules_out(range));
         let Some((range, sidecar)) = range.zip(segment.sidecar()) else { return Ok(Vec::new()) };
-        let file = self.env.disk.open(&self.layout.sidecar(segment.number()), OpenMode::Read)?;
+        let file: Arc<dyn DiskFile> =
+            self.env.disk.open(&self.layout.sidecar(segment.number()), OpenMode::Read)?.into();
         let mut damage = Vec::new();
-        for entry in sidecar.scan(&*file, &range, &Recent::default())? {
+        for entry in sidecar.scan(&|| Ok(Arc::clone(&file)), &range, &Recent::default())? {
             let field = |n| key::field(entry.key.as_slice(), n);
             let fault = field(2).and_then(|code| Fault::of_unread(code.get()));
             let (Some(from), Some(to), Some(fault)) = (field(0), field(1), fault) else { continue };

@@ -106,7 +106,7 @@ impl Store {
 
     /// The last record that demoted the original at `at`.
     pub(crate) fn last_demotion(&self, at: Position) -> Result<Option<Position>> {
-        Ok(self.scan_last(&key::key(Table::Cold, &[at]))?.map(|(_key, record)| record))
+        Ok(self.last_under(&key::key(Table::Cold, &[at]))?.map(|entry| Position::new(entry.at)))
     }
 
     /// The demotion that the record at `record` tells of; where it is damaged, as its pack tells it.

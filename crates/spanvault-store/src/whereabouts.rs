@@ -162,7 +162,7 @@ impl Store {
 
     /// The last record that condemned, rescued or reclaimed the original at `at`.
     fn last_fate(&self, at: Position) -> Result<Option<Position>> {
-        Ok(self.scan_last(&key::key(Table::Fate, &[at]))?.map(|(_key, record)| record))
+        Ok(self.last_under(&key::key(Table::Fate, &[at]))?.map(|entry| Position::new(entry.at)))
     }
 
     /// What a record says about the life of the originals that it is about.

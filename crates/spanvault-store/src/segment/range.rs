@@ -1,40 +1,45 @@
 //! Which keys a look-up wants.
 
+use std::cell::OnceCell;
+
 use spanvault_types::key::{Table, key};
 use spanvault_types::{Position, key as keys};
 
-use super::map::{Entry, ShortKey};
+use super::map::{Entry, KEY_BYTES_MAX, ShortKey};
 use crate::filter::Probe;
 
 /// Entries that are looked at one by one before the end of a stretch is searched for.
 const FEW: usize = 4;
 
 /// A stretch of keys, and what tells that a segment has none of them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct KeyRange {
     pub(crate) from: ShortKey,
     /// The first key behind the stretch; `None`: there is none.
     pub(crate) until: Option<ShortKey>,
     /// The tables that it touches, by bit.
     pub(crate) tables: u64,
-    pub(crate) probe: Option<Probe>,
     /// The digest that every key in it holds, if there is one.
     pub(crate) digest: Option<u64>,
+    /// What filters are asked by, once one is asked.
+    probe: OnceCell<Option<Probe>>,
 }
 
 impl KeyRange {
     /// Every key.
-    pub(crate) const ALL: Self =
-        Self { from: ShortKey::EMPTY, until: None, tables: u64::MAX, probe: None, digest: None };
+    pub(crate) fn all() -> Self {
+        Self {
+            from: ShortKey::EMPTY,
+            until: None,
+            tables: u64::MAX,
+            digest: None,
+            probe: OnceCell::from(None),
+        }
+    }
 
     /// Whether the whole range comes before `key`.
     pub(crate) fn ends_before(&self, key: &[u8]) -> bool {
         self.until.as_ref().is_some_and(|until| until.as_slice() <= key)
-    }
-
-    /// Whether the whole range comes after `key`.
-    pub(crate) fn begins_after(&self, key: &[u8]) -> bool {
-        key < self.from.as_slice()
     }
 
     /// All keys that start with `prefix`; `None` where no key is that long.
@@ -44,8 +49,8 @@ impl KeyRange {
             from: ShortKey::new(prefix)?,
             until: successor(prefix),
             tables,
-            probe: Probe::of(prefix),
             digest: digest_in(prefix),
+            probe: OnceCell::new(),
         })
     }
 
@@ -53,7 +58,13 @@ impl KeyRange {
     pub(crate) fn positions(table: Table, first: u64, until: u64) -> Option<Self> {
         let at = |seq| ShortKey::new(&key(table, &[Position::new(seq)]));
         let tables = table_bit(table as u8);
-        Some(Self { from: at(first)?, until: Some(at(until)?), tables, probe: None, digest: None })
+        let (from, until) = (at(first)?, Some(at(until)?));
+        Some(Self { from, until, tables, digest: None, probe: OnceCell::from(None) })
+    }
+
+    /// What a filter can tell by that it has none of these keys; `None` where it cannot.
+    pub(crate) fn probe(&self) -> Option<&Probe> {
+        self.probe.get_or_init(|| Probe::of(self.from.as_slice())).as_ref()
     }
 
     /// Those of these sorted entries that lie in the range.
@@ -90,9 +101,11 @@ pub(crate) fn table_bit(table: u8) -> u64 {
 /// The first key after all keys that start with `prefix`.
 fn successor(prefix: &[u8]) -> Option<ShortKey> {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
-    let mut bytes = prefix.get(..=last)?.to_vec();
+    let mut bytes = [0; KEY_BYTES_MAX];
+    let bytes = bytes.get_mut(..=last)?;
+    bytes.copy_from_slice(prefix.get(..=last)?);
     *bytes.last_mut()? += 1;
-    ShortKey::new(&bytes)
+    ShortKey::new(bytes)
 }
 
 /// The position that stands first in a key.

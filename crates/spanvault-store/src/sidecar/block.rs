@@ -14,7 +14,7 @@ fn seal(mut block: Vec<u8>) -> Vec<u8> {
 }
 
 /// The content of a block, if it is as it was written.
-pub(super) fn opened(block: &[u8]) -> Option<&[u8]> {
+fn opened(block: &[u8]) -> Option<&[u8]> {
     let (content, crc) = block.split_at_checked(block.len().checked_sub(CRC_BYTES)?)?;
     (crc32fast::hash(content).to_le_bytes() == *crc).then_some(content)
 }
@@ -63,26 +63,121 @@ pub(super) fn encode_keys(
     seal(block)
 }
 
-/// Appends those entries of an opened key block that lie in `range`; `None` where the block does not decode.
-pub(super) fn entries_in(content: &[u8], first: u64, range: &KeyRange, found: &mut Vec<Entry>) -> Option<()> {
-    let mut fields = Fields::new(content);
-    let (mut bytes, mut len) = ([0; KEY_BYTES_MAX], 0);
-    while !fields.is_empty() {
-        let (shared, fresh) =
-            (usize::try_from(fields.varint()?).ok()?, usize::try_from(fields.varint()?).ok()?);
-        let end = if shared <= len { shared.checked_add(fresh)? } else { return None };
-        bytes.get_mut(shared..end)?.copy_from_slice(fields.bytes(fresh)?);
-        len = end;
-        let at = first.checked_add(fields.varint()?)?;
-        let key = bytes.get(..len)?;
-        if range.ends_before(key) {
-            return Some(());
+/// Entries from one mark to the next.
+const ENTRIES_PER_MARK: usize = 8;
+
+/// A block of keys in memory, as it stands in the file, and where in it a search may begin.
+#[derive(Debug)]
+pub(crate) struct KeyBlock {
+    content: Box<[u8]>,
+    marks: Box<[Mark]>,
+}
+
+/// An entry that can be read without those before it.
+#[derive(Debug)]
+struct Mark {
+    /// The key before it.
+    before: ShortKey,
+    offset: u32,
+}
+
+impl KeyBlock {
+    /// The content of a block, if it is as it was written.
+    pub(super) fn open(block: &[u8]) -> Option<Self> {
+        let content = opened(block)?;
+        let mut steps = Steps::new(content, 0, 0)?;
+        let (mut bytes, mut count) = ([0; KEY_BYTES_MAX], 0_usize);
+        let mut marks = Vec::new();
+        while !steps.fields.is_empty() {
+            let step = steps.next()?;
+            bytes.get_mut(step.shared..steps.len)?.copy_from_slice(step.fresh);
+            count += 1;
+            if count.is_multiple_of(ENTRIES_PER_MARK) {
+                let offset = u32::try_from(content.len() - steps.fields.len()).ok()?;
+                marks.push(Mark { before: ShortKey::new(bytes.get(..steps.len)?)?, offset });
+            }
         }
-        if !range.begins_after(key) {
-            found.push(Entry { key: ShortKey::new(key)?, at });
+        Some(Self { content: content.into(), marks: marks.into() })
+    }
+
+    /// Appends the entries that lie in `range`; `None` where the block does not decode.
+    pub(super) fn entries_in(&self, first: u64, range: &KeyRange, found: &mut Vec<Entry>) -> Option<()> {
+        let wanted = range.from.as_slice();
+        let passed = self.marks.partition_point(|mark| mark.before < range.from);
+        let mark = passed.checked_sub(1).and_then(|last| self.marks.get(last));
+        let before = mark.map_or(&[][..], |mark| mark.before.as_slice());
+        let offset = mark.map_or(0, |mark| mark.offset as usize);
+        let mut steps = Steps::new(&self.content, offset, before.len())?;
+        // How much the key before has in common with what is wanted, which comes after it.
+        let mut agreed = shared_bytes(before, wanted);
+        let mut step = loop {
+            if steps.fields.is_empty() {
+                return Some(());
+            }
+            let step = steps.next()?;
+            if step.shared > agreed {
+                // It differs from what is wanted where the key before did.
+                continue;
+            }
+            let (known, rest) = wanted.split_at_checked(step.shared)?;
+            let more = shared_bytes(step.fresh, rest);
+            agreed = known.len() + more;
+            match (step.fresh.get(more), rest.get(more)) {
+                (_, None) => break step,
+                (Some(byte), Some(wanted)) if byte > wanted => break step,
+                _ => {}
+            }
+        };
+        let mut bytes = [0; KEY_BYTES_MAX];
+        bytes.get_mut(..step.shared)?.copy_from_slice(wanted.get(..step.shared)?);
+        loop {
+            bytes.get_mut(step.shared..steps.len)?.copy_from_slice(step.fresh);
+            let key = bytes.get(..steps.len)?;
+            if range.ends_before(key) {
+                return Some(());
+            }
+            found.push(Entry { key: ShortKey::new(key)?, at: first.checked_add(step.at)? });
+            if steps.fields.is_empty() {
+                return Some(());
+            }
+            step = steps.next()?;
         }
     }
-    Some(())
+}
+
+/// Goes through the entries of a block without putting their keys together.
+struct Steps<'b> {
+    fields: Fields<'b>,
+    /// The length of the last key.
+    len: usize,
+}
+
+/// An entry as it stands in its block.
+struct Step<'b> {
+    /// How many bytes its key has in common with the one before.
+    shared: usize,
+    fresh: &'b [u8],
+    /// Its position, counted from the first of the segment.
+    at: u64,
+}
+
+impl<'b> Steps<'b> {
+    /// From the entry at `offset` on, before which stands a key of `len` bytes.
+    fn new(content: &'b [u8], offset: usize, len: usize) -> Option<Self> {
+        Some(Self { fields: Fields::new(content.get(offset..)?), len })
+    }
+
+    /// The next entry; `None` where it does not decode.
+    fn next(&mut self) -> Option<Step<'b>> {
+        let shared = usize::try_from(self.fields.varint()?).ok()?;
+        let fresh = usize::try_from(self.fields.varint()?).ok()?;
+        let len = shared.checked_add(fresh)?;
+        if shared > self.len || len > KEY_BYTES_MAX {
+            return None;
+        }
+        self.len = len;
+        Some(Step { shared, fresh: self.fields.bytes(fresh)?, at: self.fields.varint()? })
+    }
 }
 
 fn shared_bytes(a: &[u8], b: &[u8]) -> usize {
@@ -91,12 +186,15 @@ fn shared_bytes(a: &[u8], b: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+    use spanvault_types::Position;
+    use spanvault_types::key::{Table, key};
+
+    use super::*;
 
     fn decode_keys(block: &[u8], first: u64) -> Option<Vec<Entry>> {
         let mut found = Vec::new();
-        entries_in(opened(block)?, first, &KeyRange::ALL, &mut found)?;
+        KeyBlock::open(block)?.entries_in(first, &KeyRange::all(), &mut found)?;
         Some(found)
     }
 
@@ -124,10 +222,39 @@ mod tests {
                 keys.iter().map(|(key, at)| Entry { key: ShortKey::new(key).unwrap(), at: *at }).collect();
             let block = encode_keys(&mut entries.iter().copied().peekable(), 0);
             let mut found = Vec::new();
-            entries_in(opened(&block).unwrap(), 0, &KeyRange::prefix(&prefix).unwrap(), &mut found).unwrap();
+            let range = KeyRange::prefix(&prefix).unwrap();
+            KeyBlock::open(&block).unwrap().entries_in(0, &range, &mut found).unwrap();
             let wanted: Vec<_> =
                 entries.into_iter().filter(|entry| entry.key.as_slice().starts_with(&prefix)).collect();
             prop_assert_eq!(found, wanted);
+        }
+
+        #[test]
+        fn a_search_in_a_block_finds_what_reading_all_of_it_finds(
+            digests in prop::collection::vec(prop::collection::vec(0_u8..3, 32), 1..120),
+            fields in prop::collection::vec(0_u8..200, 0..60),
+            wanted in prop::collection::vec(0_u8..3, 32), len in 0_usize..=33, field in 0_u8..200,
+        ) {
+            let table = Table::Original as u8;
+            let mut keys: Vec<Vec<u8>> = digests.iter().map(|digest| [&[table], &digest[..]].concat()).collect();
+            keys.extend(fields.iter().map(|n| key(Table::Occurrence, &[Position::new(7), Position::new((*n).into())])));
+            let mut entries: Vec<_> =
+                (0..).zip(&keys).map(|(at, key)| Entry { key: ShortKey::new(key).unwrap(), at }).collect();
+            entries.sort_unstable();
+            let mut rest = entries.iter().copied().peekable();
+            let block = KeyBlock::open(&encode_keys(&mut rest, 0)).unwrap();
+            let held = entries.len() - rest.count();
+            let prefixes = [
+                [&[table], &wanted[..]].concat()[..len].to_vec(),
+                keys[0][..len.min(keys[0].len())].to_vec(),
+                key(Table::Occurrence, &[Position::new(7), Position::new(field.into())]),
+            ];
+            let wide = KeyRange::positions(Table::Occurrence, 5, 9).unwrap();
+            for range in prefixes.iter().filter_map(|prefix| KeyRange::prefix(prefix)).chain([wide, KeyRange::all()]) {
+                let mut found = Vec::new();
+                block.entries_in(0, &range, &mut found).unwrap();
+                prop_assert_eq!(&found[..], range.of(&entries[..held]));
+            }
         }
 
         #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use spanvault_env::DiskFile;
 
-use super::block::{decode_slots, entries_in, opened, slot_block_bytes};
+use super::block::{KeyBlock, decode_slots, slot_block_bytes};
 use super::recent::Recent;
 use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
 use crate::bytes::{Fields, len_u64};
@@ -30,6 +30,9 @@ impl From<io::Error> for Unusable {
 }
 
 type Result<T> = std::result::Result<T, Unusable>;
+
+/// Opens the file of a sidecar, if it is still the one that was opened first: only where something of it is not at hand.
+pub(crate) type OpenFile<'a> = &'a dyn Fn() -> Result<Arc<dyn DiskFile>>;
 
 /// Numbers the sidecars that are opened.
 static OPENED: AtomicU64 = AtomicU64::new(0);
@@ -67,6 +70,12 @@ struct Block {
     first: ShortKey,
     offset: u64,
     len: usize,
+}
+
+impl Block {
+    fn read(&self, file: &dyn DiskFile) -> Result<KeyBlock> {
+        KeyBlock::open(&read(file, self.offset, self.len)?).ok_or(Unusable::Damaged)
+    }
 }
 
 /// Where a block of slots is.
@@ -147,12 +156,13 @@ impl Sidecar {
     /// As [`Sidecar::slots`], out of what is at hand.
     pub(crate) fn recent_slots(
         &self,
-        file: &dyn DiskFile,
+        file: OpenFile<'_>,
         at: u64,
         recent: &Recent,
     ) -> Result<(u64, Arc<[Slot]>)> {
         let place = self.slot_block(at)?;
-        Ok((place.first, recent.slots.get((self.id, place.offset), || place.read(file))?))
+        let read = || -> Result<Arc<[Slot]>> { Ok(place.read(&*file()?)?.into()) };
+        Ok((place.first, recent.slots.get((self.id, place.offset), read)?))
     }
 
     fn slot_block(&self, at: u64) -> Result<SlotBlock> {
@@ -168,13 +178,14 @@ impl Sidecar {
 
     /// Whether what is in memory tells that it has no key of the range.
     pub(crate) fn rules_out(&self, range: &KeyRange) -> bool {
-        let filtered =
-            || self.guide.get().zip(range.probe).is_some_and(|(guide, probe)| !guide.filter.may_hold(&probe));
+        let filtered = || {
+            self.guide.get().zip(range.probe()).is_some_and(|(guide, probe)| !guide.filter.may_hold(probe))
+        };
         self.tables & range.tables == 0 || filtered()
     }
 
     /// All entries in a range of keys, sorted.
-    pub(crate) fn scan(&self, file: &dyn DiskFile, range: &KeyRange, recent: &Recent) -> Result<Vec<Entry>> {
+    pub(crate) fn scan(&self, file: OpenFile<'_>, range: &KeyRange, recent: &Recent) -> Result<Vec<Entry>> {
         let mut found = Vec::new();
         for block in self.blocks(file, range)? {
             self.search(file, block, recent, range, &mut found)?;
@@ -185,7 +196,7 @@ impl Sidecar {
     /// The last entry in a range of keys.
     pub(crate) fn scan_last(
         &self,
-        file: &dyn DiskFile,
+        file: OpenFile<'_>,
         range: &KeyRange,
         recent: &Recent,
     ) -> Result<Option<Entry>> {
@@ -200,12 +211,15 @@ impl Sidecar {
     }
 
     /// The blocks that may have keys of the range; mostly none, told without a read.
-    fn blocks(&self, file: &dyn DiskFile, range: &KeyRange) -> Result<&[Block]> {
+    fn blocks(&self, file: OpenFile<'_>, range: &KeyRange) -> Result<&[Block]> {
         if self.tables & range.tables == 0 {
             return Ok(&[]);
         }
-        let guide = self.guide(file)?;
-        if range.probe.is_some_and(|probe| !guide.filter.may_hold(&probe)) {
+        let guide = match self.guide.get() {
+            Some(guide) => guide,
+            None => self.guide(&*file()?)?,
+        };
+        if range.probe().is_some_and(|probe| !guide.filter.may_hold(probe)) {
             return Ok(&[]);
         }
         let first = guide.blocks.partition_point(|block| block.first < range.from).saturating_sub(1);
@@ -225,8 +239,8 @@ impl Sidecar {
         }
         for block in &self.guide(file)?.blocks {
             let mut found = Vec::new();
-            let content = read_block(file, block)?;
-            entries_in(&content, self.first, &KeyRange::ALL, &mut found).ok_or(Unusable::Damaged)?;
+            let keys = block.read(file)?;
+            keys.entries_in(self.first, &KeyRange::all(), &mut found).ok_or(Unusable::Damaged)?;
             map.keys.extend(found);
         }
         Ok(map)
@@ -235,14 +249,15 @@ impl Sidecar {
     /// Appends what a block has of a range.
     fn search(
         &self,
-        file: &dyn DiskFile,
+        file: OpenFile<'_>,
         block: &Block,
         recent: &Recent,
         range: &KeyRange,
         found: &mut Vec<Entry>,
     ) -> Result<()> {
-        let content = recent.keys.get((self.id, block.offset), || read_block(file, block))?;
-        entries_in(&content, self.first, range, found).ok_or(Unusable::Damaged)
+        let read = || -> Result<Arc<KeyBlock>> { Ok(Arc::new(block.read(&*file()?)?)) };
+        let keys = recent.keys.get((self.id, block.offset), read)?;
+        keys.entries_in(self.first, range, found).ok_or(Unusable::Damaged)
     }
 
     fn guide(&self, file: &dyn DiskFile) -> Result<&Guide> {
@@ -275,12 +290,6 @@ impl Sidecar {
         }
         (offset == self.filter_offset).then_some(Guide { filter, blocks })
     }
-}
-
-/// What is in a block of keys.
-fn read_block(file: &dyn DiskFile, block: &Block) -> Result<Vec<u8>> {
-    let bytes = read(file, block.offset, block.len)?;
-    Ok(opened(&bytes).ok_or(Unusable::Damaged)?.to_vec())
 }
 
 fn read(file: &dyn DiskFile, offset: u64, len: usize) -> Result<Vec<u8>> {
