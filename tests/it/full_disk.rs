@@ -121,7 +121,7 @@ fn live_through(place: &Place<'_>, kept: &[ContentHash], due: &[ContentHash], fr
 
 #[test]
 fn i9_with_every_free_size_of_a_simulated_disk_reads_holds_and_reclaim_go_on() {
-    for free in (0..=64 << 10).step_by(PAGE) {
+    for free in (0..=64 << 10).step_by(3_300) {
         let world = World::new(51);
         let options = || {
             let mut options = Options::simulated(world.env.clone());

@@ -4,7 +4,9 @@
 //! salt nor content hash, so bodies can be demoted, reclaimed or erased and the chain still verifies.
 
 use spanvault_types::codec::CodecError;
-use spanvault_types::{Commit, Commitment, Event};
+use spanvault_types::{Commit, Commitment};
+
+use crate::segment::COMMIT_KIND;
 
 /// A value of the chain.
 pub(crate) type ChainValue = [u8; 32];
@@ -33,11 +35,11 @@ impl Links {
 
     /// The chain value of the batch that `commit` ends, at position `seq`. Its own `chain` field is not looked at.
     pub(crate) fn close(&self, seq: u64, commit: &Commit) -> Result<ChainValue, CodecError> {
-        let open = Event::Commit(Commit { chain: GENESIS, ..commit.clone() });
+        let open = Commit { chain: GENESIS, ..commit.clone() };
         let mut hasher = blake3::Hasher::new();
         hasher.update(&commit.prev_chain);
         hasher.update(&self.links);
-        hasher.update(&link(&mut Vec::new(), seq, open.schema(), &open.encode()?, None));
+        hasher.update(&link(&mut Vec::new(), seq, COMMIT_KIND, &open.chained_bytes()?, None));
         Ok(*hasher.finalize().as_bytes())
     }
 }

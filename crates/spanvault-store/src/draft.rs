@@ -5,8 +5,9 @@
 
 use std::io::IoSlice;
 
+use spanvault_types::codec::Seat;
 use spanvault_types::key::keys_of;
-use spanvault_types::{Event, Position, Salt, StoreTime};
+use spanvault_types::{Commitment, Event, Position, Salt, StoreTime};
 
 use crate::batch::{Body, Tombstone};
 use crate::bytes::len_u64;
@@ -66,6 +67,15 @@ impl Content {
     /// Whether the event has a name in the log.
     pub(crate) fn is_named(&self) -> bool {
         self.form() != Form::Bare
+    }
+
+    /// What the name commits to, where that is known without hashing a body.
+    fn commitment(&self) -> Option<Commitment> {
+        match self {
+            Self::None | Self::Bytes(..) => None,
+            Self::Body(salt, body) => Some(body.hash().commit(salt)),
+            Self::Gone(tombstone) => tombstone.name.commitment(),
+        }
     }
 
     /// The name, which takes hashing the body, the body, and its length, also where it is not here.
@@ -130,7 +140,9 @@ impl Stretch {
     pub(crate) fn push(&mut self, pending: Pending) -> Result<u64> {
         let Pending { event, content } = &pending;
         let too_large = |source| StoreError::TooLarge { schema: event.schema(), source };
-        let encoded = event.encode().map_err(|error| too_large(Some(error)))?;
+        let at = self.first + len_u64(self.pending.len());
+        let seat = Seat { at: Position::new(at), commitment: &|| content.commitment() };
+        let encoded = event.encode(&seat).map_err(|error| too_large(Some(error)))?;
         if encoded.len() > EVENT_BYTES_MAX {
             return Err(too_large(None));
         }

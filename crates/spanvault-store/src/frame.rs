@@ -4,7 +4,8 @@
 //! where the next frame begins. The checksum covers event and name; the body has none of its own, because the content
 //! hash in the name is one.
 
-use spanvault_types::{Commitment, ContentHash, Salt};
+use spanvault_types::codec::Seat;
+use spanvault_types::{Commitment, ContentHash, Event, Position, Salt};
 
 use crate::bytes::{Fields, Filler, len_u64};
 use crate::stamp::{CHECK_BYTES, CheckKey, Place};
@@ -146,6 +147,12 @@ impl Name {
             }
             Self::Committed(commitment) => out.extend_from_slice(commitment.as_bytes()),
         }
+    }
+
+    /// The event of the frame that has this head and this name, read from its bytes.
+    pub(crate) fn event(&self, bytes: &[u8], head: &FrameHead) -> Option<Event> {
+        let seat = Seat { at: Position::new(head.seq), commitment: &|| self.commitment() };
+        Event::decode(bytes, &seat).ok().filter(|event| event.schema() == head.kind)
     }
 
     pub(crate) const fn hash(&self) -> Option<ContentHash> {

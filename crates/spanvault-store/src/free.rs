@@ -72,6 +72,7 @@ impl Store {
     ) -> Result<FreeReport> {
         writer.belongs_to(self)?;
         let mut report = FreeReport::default();
+        let reserved = self.reserve.held();
         self.sweep_packs()?;
         self.seal_dead(writer, options)?;
         let segments = self.dead_segments(options, &mut report)?;
@@ -104,7 +105,7 @@ impl Store {
             }
         }
         step();
-        self.reserve.refill();
+        self.reserve.refill(reserved);
         Ok(report)
     }
 

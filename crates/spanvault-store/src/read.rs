@@ -93,7 +93,7 @@ impl RawFrame {
     pub(crate) fn event(&self) -> Option<Event> {
         let end = HEAD_BYTES.checked_add(usize::try_from(self.head.event_len).ok()?)?;
         let event = self.bytes.get(HEAD_BYTES..end).filter(|_| self.intact)?;
-        Event::decode(event).ok().filter(|event| event.schema() == self.head.kind)
+        self.name.event(event, &self.head)
     }
 
     /// Whether all of the frame was read, so that its file has all of it.

@@ -1,7 +1,8 @@
 //! The reserve: room that is kept for what must go on when the disk is full (I9).
 //!
 //! A file of bytes that nothing compresses away. When a record of the ledger (a hold, a tombstone, a refusal) finds no
-//! space, the file is cut by as much, and it grows back once there is room again.
+//! space, the file is cut by as much, and it grows back once there is room again. It never takes all of that room: what a
+//! run freed must be of use to those who waited for it.
 
 use std::io;
 use std::sync::PoisonError;
@@ -9,11 +10,13 @@ use std::sync::PoisonError;
 use spanvault_env::sync::{Mutex, MutexGuard};
 use spanvault_env::{Disk, DiskFile, OpenMode};
 
-use crate::bytes::len_u64;
 use crate::layout::Layout;
 
 /// The reserve is cut by a multiple of this.
 const STEP_BYTES: u64 = 64 << 10;
+
+/// It grows by this where there is no room for a whole step.
+const BLOCK_BYTES: u64 = 4 << 10;
 
 /// The reserve file of an opened vault.
 #[derive(Debug, Default)]
@@ -40,7 +43,7 @@ impl Reserve {
             opened => opened?,
         };
         let reserve = Self { file: Mutex::new(Some(file)), bytes };
-        reserve.refill();
+        reserve.refill(reserve.held());
         Ok(reserve)
     }
 
@@ -67,29 +70,44 @@ impl Reserve {
         self.release(u64::MAX - STEP_BYTES)
     }
 
-    /// Lets it grow back as far as there is room. What cannot be had now is tried again another time.
-    pub(crate) fn refill(&self) {
+    /// Lets it grow back to `kept` bytes, and of the room beyond that takes half, until it is as long as it should be.
+    /// What cannot be had now is tried again another time.
+    pub(crate) fn refill(&self, kept: u64) {
         let file = self.file();
         let Some(file) = file.as_ref() else { return };
-        let Ok(mut len) = file.len() else { return };
-        let mut pattern = vec![0; usize::try_from(STEP_BYTES).unwrap_or(0)];
-        let mut stream = blake3::Hasher::new().finalize_xof();
-        let mut grown = false;
-        while len < self.bytes {
-            stream.fill(&mut pattern);
-            let step = usize::try_from(self.bytes - len).unwrap_or(usize::MAX).min(pattern.len());
-            let wrote = file.write_at(pattern.get(..step).unwrap_or_default(), len);
-            if wrote.is_err() {
-                // Half a step would be room that is taken and not counted on.
-                drop(file.set_len(len));
-                break;
-            }
-            len += len_u64(step);
-            grown = true;
+        let Ok(before) = file.len() else { return };
+        if before >= self.bytes {
+            return;
         }
-        if grown {
+        let reached = self.try_out(&**file, before, self.bytes + self.bytes.saturating_sub(kept));
+        let beyond = reached.saturating_sub(kept);
+        let keeps = (reached - beyond.div_ceil(2)).clamp(before, self.bytes);
+        // Also cuts off half a step, which would be room that is taken and not counted on.
+        if file.set_len(keeps).is_ok() && keeps > before {
             drop(file.sync());
         }
+    }
+
+    /// Grows the file up to `most` bytes, as far as there is room: there is no other way to ask for it.
+    fn try_out(&self, file: &dyn DiskFile, mut len: u64, most: u64) -> u64 {
+        let mut pattern = vec![0; usize::try_from(STEP_BYTES).unwrap_or(0)];
+        let mut stream = blake3::Hasher::new().finalize_xof();
+        let mut step = STEP_BYTES;
+        while len < most {
+            if len < self.bytes {
+                stream.fill(&mut pattern);
+            }
+            let want = step.min(most - len);
+            let piece = usize::try_from(want).ok().and_then(|want| pattern.get(..want)).unwrap_or_default();
+            if file.write_at(piece, len).is_ok() {
+                len += want;
+            } else if step > BLOCK_BYTES {
+                step = BLOCK_BYTES;
+            } else {
+                break;
+            }
+        }
+        len
     }
 }
 
@@ -102,6 +120,7 @@ pub(crate) const fn is_ledger(kind: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spanvault_env::SimDisk;
     use spanvault_types::{Event, HoldPlaced, Position, Scope, SessionOpened, SpanSuperseded};
 
     #[test]
@@ -114,5 +133,45 @@ mod tests {
         for other in [Event::GapStored, Event::SessionOpened(opened), Event::SpanSuperseded(superseded)] {
             assert!(!is_ledger(other.schema()), "{other:?}");
         }
+    }
+
+    /// What is free on a disk with this much room beside the reserve, once it has grown back.
+    fn left_of(room: u64, cut: u64) -> (u64, u64) {
+        const FULL: u64 = 128 << 10;
+        let disk = SimDisk::new();
+        disk.create_dir("/vault".as_ref()).unwrap();
+        let layout = Layout::new("/vault".as_ref());
+        let reserve = Reserve::open(&disk, &layout, FULL).unwrap();
+        assert_eq!(reserve.held(), FULL, "where there is room it is whole at once");
+        assert!(cut == 0 || reserve.release(cut));
+        let kept = reserve.held();
+        let capacity = disk.used_bytes() + room;
+        disk.set_capacity(Some(capacity));
+        reserve.refill(kept);
+        assert!((kept..=FULL).contains(&reserve.held()), "it never gets shorter");
+        (capacity - disk.used_bytes(), FULL - reserve.held())
+    }
+
+    #[test]
+    fn i9_what_was_freed_is_never_all_taken_by_the_reserve() {
+        for room in (0..=160_u64 << 10).step_by(7_700) {
+            for cut in [0, 1, 128 << 10] {
+                let (left, lacks) = left_of(room, cut);
+                assert!(left >= room / 2, "{room} cut {cut}: {left}");
+                let taken = room - left;
+                assert!(lacks == 0 || taken + BLOCK_BYTES >= room / 2, "{room} cut {cut}: it took {taken}");
+            }
+        }
+    }
+
+    #[test]
+    fn i9_what_the_reserve_lent_to_a_run_it_has_back_before_anybody_else() {
+        let disk = SimDisk::new();
+        disk.create_dir("/vault".as_ref()).unwrap();
+        let reserve = Reserve::open(&disk, &Layout::new("/vault".as_ref()), 512 << 10).unwrap();
+        disk.set_capacity(Some(disk.used_bytes() + (16 << 10)));
+        assert!(reserve.release_all());
+        reserve.refill(512 << 10);
+        assert_eq!(reserve.held(), 512 << 10);
     }
 }

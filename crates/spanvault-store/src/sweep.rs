@@ -121,9 +121,9 @@ impl Store {
                 return None;
             }
             let (event, name) = middle.split_at_checked(head.event_len as usize)?;
-            let event = Event::decode(event).ok().filter(|event| event.schema() == head.kind)?;
-            if let Event::SpanRecorded(span) = event {
-                let hash = Name::decode(name, head.form)?.hash();
+            let name = Name::decode(name, head.form)?;
+            if let Event::SpanRecorded(span) = name.event(event, &head)? {
+                let hash = name.hash();
                 let body = (is_whole && head.form == Form::Full).then_some(body);
                 if each(SweptSpan { at: Position::new(at), span, hash, body }).is_break() {
                     return Some(());

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
 use spanvault_env::sync::Mutex;
+use spanvault_types::codec::Seat;
 use spanvault_types::key::{self, Table};
 use spanvault_types::{Demoted, Event, Position};
 
@@ -164,7 +165,9 @@ impl Store {
             }
             Err(error) => return Err(error),
         };
-        let (Event::Commit(commit), Ok(bytes)) = (commit, event.encode()) else { return Ok(false) };
+        let (Event::Commit(commit), Ok(bytes)) = (commit, event.encode(&Seat::bare(record))) else {
+            return Ok(false);
+        };
         let mut links = Links::default();
         links.add(record.get(), event.schema(), &bytes, None);
         let chain = links.close(at.get(), &commit);

@@ -227,9 +227,8 @@ impl Check<'_, '_> {
         let (seq, kind) = (frame.head.seq, frame.head.kind);
         self.report.frames += 1;
         self.batch_first.get_or_insert(seq);
-        let event = if frame.intact { Event::decode(&frame.event).ok() } else { None };
-        match event {
-            Some(event) if event.schema() == kind => {
+        match frame.decoded() {
+            Some(event) => {
                 if let Event::Commit(commit) = &event {
                     self.commit(segment, frame, commit);
                     return Ok(());
@@ -237,7 +236,7 @@ impl Check<'_, '_> {
                 self.links.add(seq, kind, &frame.event, frame.name.commitment().as_ref());
                 self.original(segment, frame, &event)?;
             }
-            _damaged => {
+            None => {
                 self.corrupt(seq, seq, segment, frame.offset, Fault::Event);
                 self.break_chain();
             }

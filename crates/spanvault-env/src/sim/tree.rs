@@ -185,8 +185,10 @@ impl Tree {
     }
 
     pub(super) fn closed(&mut self, ino: Ino) {
-        if let Some(Node::File { handles, .. }) = self.nodes.get_mut(&ino) {
-            *handles = handles.saturating_sub(1);
+        let Some(Node::File { handles, .. }) = self.nodes.get_mut(&ino) else { return };
+        *handles = handles.saturating_sub(1);
+        if *handles == 0 && !self.has_name(ino) {
+            self.forget_unreachable();
         }
     }
 
@@ -311,6 +313,13 @@ impl Tree {
             (Node::Dir { durable, .. }, Side::Durable) => Some(durable),
             (Node::File { .. }, _) => None,
         }
+    }
+
+    /// Whether a file has a name that a look-up finds.
+    fn has_name(&self, ino: Ino) -> bool {
+        self.nodes
+            .values()
+            .any(|node| matches!(node, Node::Dir { live, .. } if live.values().any(|named| *named == ino)))
     }
 
     /// Frees what no name, no handle and no waiting change leads to.

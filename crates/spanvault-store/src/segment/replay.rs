@@ -154,8 +154,7 @@ impl<'a> Replay<'a> {
 
     fn frame(&mut self, frame: &Scanned) -> io::Result<Verdict> {
         let (seq, offset, kind) = (frame.head.seq, frame.offset, frame.head.kind);
-        let event = if frame.intact { Event::decode(&frame.event).ok() } else { None };
-        let event = event.filter(|event| event.schema() == kind);
+        let event = frame.decoded();
         if !frame.intact && !self.is_known(seq)? {
             return Ok(Verdict::Torn);
         }
@@ -353,8 +352,8 @@ fn durable_beyond(
     let mut durable = 0;
     loop {
         match scanner.step()? {
-            Step::Frame(frame) if frame.intact && frame.head.kind == COMMIT_KIND => {
-                if let Ok(Event::Commit(commit)) = Event::decode(&frame.event) {
+            Step::Frame(frame) if frame.head.kind == COMMIT_KIND => {
+                if let Some(Event::Commit(commit)) = frame.decoded() {
                     durable = durable.max(commit.durable.get());
                 }
             }

@@ -4,6 +4,7 @@ use std::io;
 
 use memchr::memmem;
 use spanvault_env::DiskFile;
+use spanvault_types::Event;
 
 use crate::bytes::len_u64;
 use crate::frame::{FRAME_BYTES_MIN, FrameHead, HEAD_BYTES, MAGIC, Name};
@@ -21,6 +22,13 @@ pub(crate) struct Scanned {
     pub(crate) name: Name,
     /// Whether event and name are as they were written.
     pub(crate) intact: bool,
+}
+
+impl Scanned {
+    /// What it records, if that is intact.
+    pub(crate) fn decoded(&self) -> Option<Event> {
+        if self.intact { self.name.event(&self.event, &self.head) } else { None }
+    }
 }
 
 /// What comes next in a segment.

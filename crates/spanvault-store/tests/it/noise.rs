@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use spanvault_store::{Access, VerifyDepth};
 use spanvault_types::Position;
+use spanvault_types::codec::Seat;
 
 use crate::support::{Ledger, World, file, is_long};
 
@@ -79,7 +80,7 @@ fn a_body_made_of_frame_magics_is_searched_and_left() {
     writer.commit(batch).unwrap();
     drop(writer);
     ledger.commit(&store, &[20]).unwrap();
-    let event_bytes = store.frame(at).unwrap().event.encode().unwrap().len() as u64;
+    let event_bytes = store.frame(at).unwrap().event.encode(&Seat::bare(at)).unwrap().len() as u64;
     drop(store);
     let world = world.restarted();
     let log = file("log/00000001.log");

@@ -9,6 +9,7 @@ use spanvault_gate::{
 use spanvault_store::{
     Access, BodyState, FreeOptions, Removal, Store, StoreError, VerifyDepth, Whereabouts, Writer,
 };
+use spanvault_types::codec::Seat;
 use spanvault_types::{
     Actor, Condemned, ContentHash, Event, EvidentialClass, Expiry, HoldPlaced, Position, Rescued, Scope,
     StoreTime, Ttl, key,
@@ -241,16 +242,24 @@ fn i44_a_damaged_hot_copy_is_served_from_the_pack_and_a_damaged_pack_keeps_the_h
     ledger.check_originals(&store);
 }
 
-/// The frame of the record that starts with `content` after its schema and version: its file and its first byte.
-fn frame_with(world: &World, content: &[u8]) -> (std::path::PathBuf, u64) {
+/// The file and the first byte of the frame at `at`, and how long its event is.
+fn frame_at(world: &World, at: Position) -> (std::path::PathBuf, u64, u64) {
+    let frame = world.restarted().read().frame(at).unwrap();
+    let seat = Seat { at, commitment: &|| frame.commitment };
+    let event = frame.event.encode(&seat).unwrap();
     let logs = world.disk.files().into_iter().map(|(path, _)| path);
     logs.filter(|path| path.extension().is_some_and(|kind| kind == "log"))
         .find_map(|path| {
             let log = world.disk.bytes(&path).unwrap();
-            let found = log.windows(content.len()).position(|window| window == content)?;
-            Some((path, found as u64 - 44))
+            let found = log.windows(event.len()).position(|window| window == event)?;
+            Some((path, found as u64 - 40, event.len() as u64))
         })
         .unwrap()
+}
+
+/// The record that has this key.
+fn record_of(world: &World, table: key::Table, first: Position) -> Position {
+    world.restarted().read().scan_last(&key::key(table, &[first])).unwrap().unwrap().1
 }
 
 /// A vault whose three originals are in a pack alone, the first of them reclaimed; its tombstone and the pack.
@@ -282,8 +291,9 @@ fn without_sidecars(world: &World) -> World {
 fn i17_a_damaged_record_of_a_demotion_costs_no_original_that_its_pack_has() {
     let (world, ledger, tombstone, pack) = only_cold();
     let all = positions(&ledger);
-    let (path, start) = frame_with(&world, &pack.to_le_bytes());
-    for byte in start..start + 40 + 4 + 8 + 8 + 3 * 8 {
+    let demotion = record_of(&world, key::Table::Pack, Position::new(pack));
+    let (path, start, event_len) = frame_at(&world, demotion);
+    for byte in start..start + 40 + event_len {
         for damaged in [world.restarted(), without_sidecars(&world)] {
             damaged.disk.flip_bit(&path, byte, u8::try_from(byte % 8).unwrap()).unwrap();
             let (store, _report) = damaged.try_open(Access::Write).unwrap();
@@ -314,9 +324,8 @@ fn i17_a_damaged_record_that_condemned_originals_costs_none_of_them_and_lets_non
         ledger.commit(&store, &[300]).unwrap();
     }
     drop(store);
-    let record = [3_u64.to_le_bytes(), all[0].get().to_le_bytes()].concat();
-    let (path, start) = frame_with(&world, &record);
-    for byte in start..start + 40 + 4 + 8 + 3 * 8 + 8 {
+    let (path, start, event_len) = frame_at(&world, record_of(&world, key::Table::Fate, all[0]));
+    for byte in start..start + 40 + event_len {
         for damaged in [world.restarted(), without_sidecars(&world)] {
             damaged.disk.flip_bit(&path, byte, u8::try_from(byte % 8).unwrap()).unwrap();
             let store = damaged.open();
@@ -334,13 +343,12 @@ fn i17_a_damaged_record_that_condemned_originals_costs_none_of_them_and_lets_non
 fn i17_a_record_that_may_be_a_tombstone_is_never_passed_by_on_the_second_way_to_a_pack() {
     let (world, ledger, tombstone, pack) = only_cold();
     let all = positions(&ledger);
-    let (path, start) = frame_with(&world, &pack.to_le_bytes());
+    let demotion = record_of(&world, key::Table::Pack, Position::new(pack));
+    let found = [frame_at(&world, demotion), frame_at(&world, tombstone)];
     let world = without_sidecars(&world);
-    world.disk.flip_bit(&path, start + 50, 1).unwrap();
-    let commitment = world.restarted().read().frame(all[0]).unwrap().commitment.unwrap();
-    let record = [&all[0].get().to_le_bytes()[..], commitment.as_bytes()].concat();
-    let (path, start) = frame_with(&world, &record);
-    world.disk.flip_bit(&path, start + 9, 1).unwrap();
+    for (path, start, _event_len) in found {
+        world.disk.flip_bit(&path, start + 45, 1).unwrap();
+    }
     let (store, _report) = world.try_open(Access::Read).unwrap();
     for at in &all {
         let read = store.original(*at);
@@ -609,7 +617,8 @@ fn i17_a_rewrite_carries_damage_over_and_frees_the_rest() {
         let wanted = &ledger.batches[at / 2].originals[at % 2].1;
         bytes.windows(wanted.len()).position(|window| window == wanted.as_slice()).unwrap() as u64
     };
-    let event_len = span(all[2], 2, &ledger.batches[1].originals[0].1).encode().unwrap().len() as u64;
+    let event_len =
+        span(all[2], 2, &ledger.batches[1].originals[0].1).encode(&Seat::bare(all[2])).unwrap().len() as u64;
     world.disk.flip_bit(&log, body(2) - 48 - event_len - 30, 1).unwrap();
     world.disk.flip_bit(&log, body(3) - 60, 1).unwrap();
     let (store, _report) = world.try_open(Access::Write).unwrap();
