@@ -227,19 +227,16 @@ impl Check<'_, '_> {
         let (seq, kind) = (frame.head.seq, frame.head.kind);
         self.report.frames += 1;
         self.batch_first.get_or_insert(seq);
-        match frame.decoded() {
-            Some(event) => {
-                if let Event::Commit(commit) = &event {
-                    self.commit(segment, frame, commit);
-                    return Ok(());
-                }
-                self.links.add(seq, kind, &frame.event, frame.name.commitment().as_ref());
-                self.original(segment, frame, &event)?;
+        if let Some(event) = frame.decoded() {
+            if let Event::Commit(commit) = &event {
+                self.commit(segment, frame, commit);
+                return Ok(());
             }
-            None => {
-                self.corrupt(seq, seq, segment, frame.offset, Fault::Event);
-                self.break_chain();
-            }
+            self.links.add(seq, kind, &frame.event, frame.name.commitment().as_ref());
+            self.original(segment, frame, &event)?;
+        } else {
+            self.corrupt(seq, seq, segment, frame.offset, Fault::Event);
+            self.break_chain();
         }
         let path = self.store.layout.segment(segment);
         self.body(file, segment, frame).map_err(io_error("read", &path))

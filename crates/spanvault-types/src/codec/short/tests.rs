@@ -8,11 +8,7 @@ use crate::{ContentHash, Event, Salt};
 
 const AT: Position = Position::new(70_000);
 
-fn named() -> Option<Commitment> {
-    Some(Commitment::from_bytes([9; 32]))
-}
-
-const SEAT: Seat<'_> = Seat { at: AT, commitment: &named };
+const SEAT: Seat<'_> = Seat { at: AT, commitment: &|| Some(Commitment::from_bytes([9; 32])) };
 
 fn span() -> SpanRecorded {
     SpanRecorded {
