@@ -13,15 +13,19 @@ pub mod memory;
 pub mod noise;
 pub mod peer;
 pub mod place;
+pub mod postings;
 pub mod processor;
 pub mod raw;
+pub mod records;
 pub mod report;
 pub mod settings;
 pub mod spans;
 pub mod stats;
 pub mod table;
+pub mod tables;
 pub mod transcript;
 pub mod watch;
+pub mod whole;
 
 /// What a bench ends with: whatever goes wrong ends it.
 pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

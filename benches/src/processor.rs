@@ -1,30 +1,49 @@
 //! How long the processors worked for this process, as Linux counts it: what a busy machine does not change.
 
+use std::ops::AddAssign;
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::Outcome;
+use crate::watch::timed;
 
-/// A tick of that count. It is the same on every architecture that Linux runs on today.
-const TICK: Duration = Duration::from_millis(10);
+/// What some work took.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spent {
+    /// On the clock.
+    pub clock: Duration,
+    /// Of all processors together.
+    pub processor: Duration,
+}
 
-/// Runs `work`; gives the time that processors worked for this process meanwhile, on all its threads, in steps of a
-/// hundredth of a second.
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.clock += other.clock;
+        self.processor += other.processor;
+    }
+}
+
+/// Runs `work`; gives the time that processors worked for this process meanwhile, on all its threads.
 ///
 /// # Errors
 /// What `work` says, and where the system does not say.
 pub fn worked<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, Duration)> {
-    let before = ticks()?;
+    let before = so_far()?;
     let done = work()?;
-    let ticks = u32::try_from(ticks()?.saturating_sub(before))?;
-    Ok((done, TICK * ticks))
+    Ok((done, so_far()?.saturating_sub(before)))
 }
 
-/// Ticks in this process and in the system on its behalf.
-fn ticks() -> Outcome<u64> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    // The name before the last bracket may hold anything.
-    let (_name, fields) = stat.rsplit_once(')').ok_or("no such figure")?;
-    let mut fields = fields.split_whitespace().skip(11);
-    let mut ticks = || -> Outcome<u64> { Ok(fields.next().ok_or("no such figure")?.parse()?) };
-    Ok(ticks()? + ticks()?)
+/// Runs `work`; gives what it took on the clock and of the processors.
+///
+/// # Errors
+/// As [`worked`].
+pub fn spent<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, Spent)> {
+    let ((done, clock), processor) = worked(|| timed(work))?;
+    Ok((done, Spent { clock, processor }))
+}
+
+/// In this process and in the system on its behalf.
+fn so_far() -> Outcome<Duration> {
+    Ok(Duration::try_from(clock_gettime(ClockId::ProcessCPUTime))?)
 }

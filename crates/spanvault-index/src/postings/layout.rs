@@ -137,6 +137,15 @@ impl<'a> Fields<'a> {
         }
         Some(numbers)
     }
+
+    /// Goes past ascending numbers.
+    pub(super) fn skip_ascending(&mut self) -> Option<()> {
+        for _ in 0..self.varint()? {
+            let last = self.0.iter().position(|byte| byte & 0x80 == 0)?;
+            self.0 = self.0.get(last + 1..)?;
+        }
+        Some(())
+    }
 }
 
 /// Appends a number in seven bits a byte, the lowest first.

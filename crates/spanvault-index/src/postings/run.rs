@@ -1,5 +1,6 @@
 //! A run on the disk.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -26,8 +27,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Opens a run; `None` where it cannot be read or is not whole.
-    pub(super) fn open(disk: &dyn Disk, path: &Path) -> Option<Self> {
+    /// Opens a run; `None` where it cannot be read or is not whole. Whether it counts is for [`Runs`](super::Runs) to say.
+    pub fn open(disk: &dyn Disk, path: &Path) -> Option<Self> {
         let file = disk.open(path, OpenMode::Read).ok()?;
         let bytes = file.len().ok()?;
         let foot_at = bytes.checked_sub(FOOT_BYTES as u64)?;
@@ -95,37 +96,50 @@ impl Run {
     /// The spans that hold `term`, ascending, one as often as it was noted; `None` where the block is damaged.
     pub fn positions(&self, term: Term) -> Option<Vec<Position>> {
         let after = self.directory.partition_point(|(first, _offset)| *first <= term);
-        let Some(block) = after.checked_sub(1) else { return Some(Vec::new()) };
-        let mut found = Vec::new();
-        self.block(block, &mut |entry, positions| {
-            if entry == term {
-                found = positions;
+        let Some(number) = after.checked_sub(1) else { return Some(Vec::new()) };
+        let (mut at, entries) = self.entries(number)?;
+        let mut fields = Fields(&entries);
+        while !fields.is_empty() {
+            at = Term(at.get().checked_add(fields.varint()?)?);
+            match at.cmp(&term) {
+                Ordering::Less => fields.skip_ascending()?,
+                Ordering::Equal => {
+                    let found = fields.ascending(self.foot.first.get())?;
+                    return Some(found.into_iter().map(Position::new).collect());
+                }
+                Ordering::Greater => break,
             }
-        })?;
-        Some(found.into_iter().map(Position::new).collect())
+        }
+        Some(Vec::new())
     }
 
     /// How many blocks of postings it has.
-    pub(super) const fn blocks(&self) -> usize {
+    pub const fn blocks(&self) -> usize {
         self.directory.len()
     }
 
-    /// Gives the entries of a block, ascending; `None` where it is damaged.
-    pub(super) fn block(&self, number: usize, each: &mut dyn FnMut(Term, Vec<u64>)) -> Option<()> {
-        let (first, start) = *self.directory.get(number)?;
-        let end = self.directory.get(number + 1).map_or(self.foot.directory_at, |(_term, next)| *next);
-        let block = read(&*self.file, start, end)?;
-        let (entries, crc) = block.split_last_chunk::<4>()?;
-        if crc32fast::hash(entries) != u32::from_le_bytes(*crc) {
-            return None;
-        }
-        let mut fields = Fields(entries);
+    /// Gives the entries of a block, ascending: a term, and the positions of the spans that hold it. `None` where it is
+    /// damaged.
+    pub fn block(&self, number: usize, each: &mut dyn FnMut(Term, Vec<u64>)) -> Option<()> {
+        let (first, entries) = self.entries(number)?;
+        let mut fields = Fields(&entries);
         let mut term = first.get();
         while !fields.is_empty() {
             term = term.checked_add(fields.varint()?)?;
             each(Term(term), fields.ascending(self.foot.first.get())?);
         }
         Some(())
+    }
+
+    /// The first term of a block and the bytes of its entries, as they were written; `None` where they are not.
+    fn entries(&self, number: usize) -> Option<(Term, Vec<u8>)> {
+        let (first, start) = *self.directory.get(number)?;
+        let end = self.directory.get(number + 1).map_or(self.foot.directory_at, |(_term, next)| *next);
+        let mut block = read(&*self.file, start, end)?;
+        let (entries, crc) = block.split_last_chunk::<4>()?;
+        let is_whole = crc32fast::hash(entries) == u32::from_le_bytes(*crc);
+        block.truncate(entries.len());
+        is_whole.then_some((first, block))
     }
 }
 
