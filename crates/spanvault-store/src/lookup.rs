@@ -88,15 +88,25 @@ impl Store {
                 Ok(Located { at: seq, file, segment: open.head.number, slot, until })
             }
             Home::Sealed(segment, until) => {
-                let (first, slots) = self.slots(segment, until, seq)?;
-                let index = usize::try_from(seq - first).unwrap_or(usize::MAX);
-                let slot = *slots.get(index).ok_or(StoreError::Missing { at })?;
-                let after = slots.get(index.saturating_add(1)).and_then(|next| next.offset());
+                let (slot, after) = self.slot(segment, until, seq)?.ok_or(StoreError::Missing { at })?;
                 let file = self.log_file(segment)?;
                 Ok(Located { at: seq, file, segment: segment.number(), slot, until: after })
             }
             Home::Nowhere => Err(StoreError::Missing { at }),
         }
+    }
+
+    /// The slot of `at`, and where the frame after it begins, if that is at hand; `None` where the segment ends before
+    /// `at`.
+    fn slot(&self, segment: &Arc<Sealed>, until: u64, at: u64) -> Result<Option<(Slot, Option<u64>)>> {
+        self.with_index(segment, until, |index| match index {
+            Index::Sidecar(sidecar, _) if at >= sidecar.next() => Ok(None),
+            Index::Sidecar(sidecar, file) => sidecar.recent_slot(*file, at, &self.recent).map(Some),
+            Index::Scanned(map) => {
+                let after = map.slot(at.saturating_add(1)).and_then(Slot::offset);
+                Ok(map.slot(at).map(|slot| (slot, after)))
+            }
+        })
     }
 
     /// The slots around `at` and the position of the first of them; none where the segment ends before `at`.

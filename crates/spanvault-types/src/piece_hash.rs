@@ -7,8 +7,8 @@ use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_ro
 
 use crate::ContentHash;
 
-/// The length of every piece but the last, in bytes.
-pub const PIECE_BYTES: usize = 1 << 20;
+/// The length of every piece but the last, in bytes. One that was read is still in the cache of its core when it is hashed.
+pub const PIECE_BYTES: usize = 256 << 10;
 
 /// What one piece contributes to the hash of content that has at least two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -27,8 +27,8 @@ impl ShortKey {
         Some(Self { len: u8::try_from(key.len()).ok()?, bytes })
     }
 
-    /// The first bytes as a number.
-    fn leading(&self) -> u64 {
+    /// The first bytes as a number: where those of two keys differ they decide which comes first.
+    pub(crate) fn leading(&self) -> u64 {
         self.bytes.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
     }
 

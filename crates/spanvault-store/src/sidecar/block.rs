@@ -1,6 +1,6 @@
 //! The blocks of a sidecar: each is read with one call and carries its own checksum.
 
-use super::{KEY_BLOCK_BYTES, SLOT_BYTES};
+use super::{KEY_BLOCK_BYTES, SLOT_BYTES, SLOTS_PER_BLOCK};
 use crate::bytes::{Fields, len_u64, put_u48, put_varint};
 use crate::segment::{Entry, KEY_BYTES_MAX, KeyRange, ShortKey, Slot};
 
@@ -40,6 +40,30 @@ pub(super) fn decode_slots(block: &[u8]) -> Option<Vec<Slot>> {
         slots.push(Slot { offset: fields.u48()?, time: fields.u48()? });
     }
     Some(slots)
+}
+
+/// The slots of a full block.
+const TABLE_SLOTS: usize = 256;
+const _: () = assert!(TABLE_SLOTS as u64 == SLOTS_PER_BLOCK, "a table holds a block");
+
+/// A block of slots in memory.
+#[derive(Debug)]
+pub(crate) struct SlotTable {
+    slots: [Slot; TABLE_SLOTS],
+    len: usize,
+}
+
+impl SlotTable {
+    /// `None` where they are too many for a block.
+    pub(super) fn new(slots: &[Slot]) -> Option<Self> {
+        let mut table = [Slot::LOST; TABLE_SLOTS];
+        table.get_mut(..slots.len())?.copy_from_slice(slots);
+        Some(Self { slots: table, len: slots.len() })
+    }
+
+    pub(super) fn as_slice(&self) -> &[Slot] {
+        self.slots.get(..self.len).unwrap_or_default()
+    }
 }
 
 /// Takes entries until the block is full. Each key leaves out what it shares with the one before.

@@ -1,13 +1,13 @@
 //! Reads a sidecar.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use spanvault_env::DiskFile;
 
-use super::block::{KeyBlock, decode_slots, slot_block_bytes};
-use super::recent::Recent;
+use super::block::{KeyBlock, SlotTable, decode_slots, slot_block_bytes};
+use super::recent::{Recent, Spots, spots};
 use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
 use crate::bytes::{Fields, len_u64};
 use crate::filter::Filter;
@@ -34,14 +34,9 @@ type Result<T> = std::result::Result<T, Unusable>;
 /// Opens the file of a sidecar, if it is still the one that was opened first: only where something of it is not at hand.
 pub(crate) type OpenFile<'a> = &'a dyn Fn() -> Result<Arc<dyn DiskFile>>;
 
-/// Numbers the sidecars that are opened.
-static OPENED: AtomicU64 = AtomicU64::new(0);
-
 /// What the foot of a sidecar says, and its guide once it was needed.
 #[derive(Debug)]
 pub(crate) struct Sidecar {
-    /// No other sidecar that this process opened has it.
-    id: u64,
     pub(crate) nonce: [u8; 16],
     pub(crate) first: u64,
     pub(crate) count: u64,
@@ -56,13 +51,42 @@ pub(crate) struct Sidecar {
     foot_offset: u64,
     guide_hash: [u8; 32],
     guide: OnceLock<Guide>,
+    slots: OnceLock<Spots<SlotTable>>,
 }
 
 /// What is kept in memory to find a key with one read.
 #[derive(Debug)]
 struct Guide {
     filter: Filter,
+    /// The first bytes of the first key of each block: a search in them alone mostly finds the block.
+    leading: Vec<u64>,
     blocks: Vec<Block>,
+    spots: Spots<KeyBlock>,
+}
+
+impl Guide {
+    /// How many blocks begin before `key`.
+    fn before(&self, key: &ShortKey) -> usize {
+        let leading = key.leading();
+        let less = self.leading.partition_point(|first| *first < leading);
+        let alike = self.leading.get(less..).unwrap_or_default();
+        if alike.first() != Some(&leading) {
+            return less;
+        }
+        let alike = less + alike.partition_point(|first| *first == leading);
+        let blocks = self.blocks.get(less..alike).unwrap_or_default();
+        less + blocks.partition_point(|block| block.first < *key)
+    }
+
+    /// The numbers of the blocks that may have keys of `range`.
+    fn blocks_of(&self, range: &KeyRange) -> Range<usize> {
+        let first = self.before(&range.from).saturating_sub(1);
+        let rest = self.blocks.get(first..).unwrap_or_default();
+        let count = range.until.map_or(rest.len(), |until| {
+            rest.iter().position(|block| block.first >= until).unwrap_or(rest.len())
+        });
+        first..first + count
+    }
 }
 
 #[derive(Debug)]
@@ -81,6 +105,7 @@ impl Block {
 /// Where a block of slots is.
 #[derive(Debug, Clone, Copy)]
 struct SlotBlock {
+    number: usize,
     /// The position of its first slot.
     first: u64,
     offset: u64,
@@ -126,7 +151,6 @@ impl Sidecar {
         }
         let guide_hash = fields.array()?;
         Some(Self {
-            id: OPENED.fetch_add(1, Ordering::Relaxed),
             nonce,
             first,
             count,
@@ -139,6 +163,7 @@ impl Sidecar {
             foot_offset,
             guide_hash,
             guide: OnceLock::new(),
+            slots: OnceLock::new(),
         })
     }
 
@@ -161,8 +186,31 @@ impl Sidecar {
         recent: &Recent,
     ) -> Result<(u64, Arc<[Slot]>)> {
         let place = self.slot_block(at)?;
-        let read = || -> Result<Arc<[Slot]>> { Ok(place.read(&*file()?)?.into()) };
-        Ok((place.first, recent.slots.get((self.id, place.offset), read)?))
+        Ok((place.first, self.slot_table(file, place, recent)?.as_slice().into()))
+    }
+
+    /// The slot of the frame at `at`, and where the frame after it begins, if the same block has that.
+    pub(crate) fn recent_slot(
+        &self,
+        file: OpenFile<'_>,
+        at: u64,
+        recent: &Recent,
+    ) -> Result<(Slot, Option<u64>)> {
+        let place = self.slot_block(at)?;
+        let table = self.slot_table(file, place, recent)?;
+        let index = usize::try_from(at - place.first).unwrap_or(usize::MAX);
+        match table.as_slice().get(index..).unwrap_or_default() {
+            [slot, next, ..] => Ok((*slot, next.offset())),
+            [slot] => Ok((*slot, None)),
+            [] => Err(Unusable::Damaged),
+        }
+    }
+
+    fn slot_table(&self, file: OpenFile<'_>, place: SlotBlock, recent: &Recent) -> Result<Arc<SlotTable>> {
+        let count = || usize::try_from(self.count.div_ceil(SLOTS_PER_BLOCK)).unwrap_or(0);
+        let spots = self.slots.get_or_init(|| spots(count()));
+        let read = || SlotTable::new(&place.read(&*file()?)?).ok_or(Unusable::Damaged);
+        recent.slots.get(spots, place.number, read)?.ok_or(Unusable::Damaged)
     }
 
     fn slot_block(&self, at: u64) -> Result<SlotBlock> {
@@ -173,7 +221,8 @@ impl Sidecar {
         let count = usize::try_from((self.count - before).min(SLOTS_PER_BLOCK)).unwrap_or(0);
         let full = usize::try_from(SLOTS_PER_BLOCK).unwrap_or(0);
         let offset = block * len_u64(slot_block_bytes(full));
-        Ok(SlotBlock { first: self.first + before, offset, count })
+        let number = usize::try_from(block).map_err(|_overflow| Unusable::Damaged)?;
+        Ok(SlotBlock { number, first: self.first + before, offset, count })
     }
 
     /// Whether what is in memory tells that it has no key of the range.
@@ -187,8 +236,10 @@ impl Sidecar {
     /// All entries in a range of keys, sorted.
     pub(crate) fn scan(&self, file: OpenFile<'_>, range: &KeyRange, recent: &Recent) -> Result<Vec<Entry>> {
         let mut found = Vec::new();
-        for block in self.blocks(file, range)? {
-            self.search(file, block, recent, range, &mut found)?;
+        if let Some(guide) = self.guide_to(file, range)? {
+            for number in guide.blocks_of(range) {
+                self.search(file, guide, number, recent, range, &mut found)?;
+            }
         }
         Ok(found)
     }
@@ -201,8 +252,9 @@ impl Sidecar {
         recent: &Recent,
     ) -> Result<Option<Entry>> {
         let mut found = Vec::new();
-        for block in self.blocks(file, range)?.iter().rev() {
-            self.search(file, block, recent, range, &mut found)?;
+        let Some(guide) = self.guide_to(file, range)? else { return Ok(None) };
+        for number in guide.blocks_of(range).rev() {
+            self.search(file, guide, number, recent, range, &mut found)?;
             if let Some(last) = found.last() {
                 return Ok(Some(*last));
             }
@@ -210,23 +262,16 @@ impl Sidecar {
         Ok(None)
     }
 
-    /// The blocks that may have keys of the range; mostly none, told without a read.
-    fn blocks(&self, file: OpenFile<'_>, range: &KeyRange) -> Result<&[Block]> {
+    /// The guide, if there may be keys of the range; mostly there are none, which is told without a read.
+    fn guide_to(&self, file: OpenFile<'_>, range: &KeyRange) -> Result<Option<&Guide>> {
         if self.tables & range.tables == 0 {
-            return Ok(&[]);
+            return Ok(None);
         }
         let guide = match self.guide.get() {
             Some(guide) => guide,
             None => self.guide(&*file()?)?,
         };
-        if range.probe().is_some_and(|probe| !guide.filter.may_hold(probe)) {
-            return Ok(&[]);
-        }
-        let first = guide.blocks.partition_point(|block| block.first < range.from).saturating_sub(1);
-        let end = range
-            .until
-            .map_or(guide.blocks.len(), |until| guide.blocks.partition_point(|block| block.first < until));
-        Ok(guide.blocks.get(first..end).unwrap_or_default())
+        Ok(range.probe().is_none_or(|probe| guide.filter.may_hold(probe)).then_some(guide))
     }
 
     /// Everything that it holds.
@@ -250,13 +295,14 @@ impl Sidecar {
     fn search(
         &self,
         file: OpenFile<'_>,
-        block: &Block,
+        guide: &Guide,
+        number: usize,
         recent: &Recent,
         range: &KeyRange,
         found: &mut Vec<Entry>,
     ) -> Result<()> {
-        let read = || -> Result<Arc<KeyBlock>> { Ok(Arc::new(block.read(&*file()?)?)) };
-        let keys = recent.keys.get((self.id, block.offset), read)?;
+        let read = || guide.blocks.get(number).ok_or(Unusable::Damaged)?.read(&*file()?);
+        let keys = recent.keys.get(&guide.spots, number, read)?.ok_or(Unusable::Damaged)?;
         keys.entries_in(self.first, range, found).ok_or(Unusable::Damaged)
     }
 
@@ -288,7 +334,9 @@ impl Sidecar {
             blocks.push(Block { first, offset, len: usize::try_from(len).ok()? });
             offset = offset.checked_add(len)?;
         }
-        (offset == self.filter_offset).then_some(Guide { filter, blocks })
+        let leading = blocks.iter().map(|block| block.first.leading()).collect();
+        let spots = spots(blocks.len());
+        (offset == self.filter_offset).then_some(Guide { filter, leading, blocks, spots })
     }
 }
 
