@@ -18,6 +18,7 @@ mod cli_story;
 mod cli_terminal;
 mod containers;
 mod crashes;
+mod databases;
 mod freeing_crashes;
 mod full_disk;
 mod histories;

@@ -137,7 +137,7 @@ pub(crate) fn call(id: Option<Raw<'_>>, name: Option<Raw<'_>>, args: Option<Raw<
 }
 
 /// The text of a result, blocks joined by line feeds, and its literal if it is just one.
-fn result_text(content: Raw<'_>) -> (String, Option<Raw<'_>>) {
+pub(crate) fn result_text(content: Raw<'_>) -> (String, Option<Raw<'_>>) {
     let blocks: Vec<_> = if content.is_array() { content.elements().collect() } else { vec![content] };
     if let [block] = blocks.as_slice()
         && let Some(words) = words_of(*block)

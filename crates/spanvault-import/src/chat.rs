@@ -14,7 +14,7 @@ use crate::object_format::{Layout, ObjectFormat};
 use crate::reading::Reading;
 use crate::{CHAT_JSON, Confidence, Head};
 
-pub(crate) use message::read as read_message;
+pub(crate) use message::{call_entry, read as read_message};
 
 /// The ways down to the messages of one conversation.
 pub(crate) const MESSAGES: &[&[Step]] = &[&[Step::Each], &[Step::Member("messages"), Step::Each]];

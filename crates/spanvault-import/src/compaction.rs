@@ -12,4 +12,6 @@ pub enum Kept {
     FromIndex(u64),
     /// Those from the record with this event key on; all of them were replaced where there is none of that key.
     FromEvent(String),
+    /// All but those with these event keys, which it replaced, and no others.
+    AllBut(Vec<String>),
 }

@@ -1,4 +1,4 @@
-//! Packed transcripts: zstd and gzip streams, and ZIP archives of transcripts.
+//! Files that hold transcripts: zstd and gzip streams, ZIP archives, and the databases of runtimes that keep theirs in one.
 //!
 //! A container is known by its first bytes. What it holds is read as a stream, and never more of it than the caller
 //! allows: a small file cannot be made to fill a disk. Names inside an archive are names, never paths.
@@ -6,7 +6,8 @@
 use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
 
-use crate::ImportError;
+use crate::lcm::{Contents, Lcm, Lines};
+use crate::{ImportError, Importer, sqlite};
 
 /// What is unpacked at once at most.
 const READ_BYTES_MAX: usize = (128 << 10) - 1;
@@ -20,6 +21,9 @@ pub enum Container {
     Gzip,
     /// A ZIP archive, as Inspect AI writes its logs (`.eval`).
     Zip,
+    /// An SQLite database. What is in it are the conversations of a lossless context manager, written as lines of JSON;
+    /// nothing is in any other.
+    Sqlite,
 }
 
 /// One file of a container.
@@ -39,7 +43,8 @@ impl std::fmt::Debug for Member<'_> {
 impl Container {
     /// The container that a file which starts with `head` is.
     pub fn of(head: &[u8]) -> Option<Self> {
-        const MAGICS: [(&[u8], Container); 3] = [
+        const MAGICS: [(&[u8], Container); 4] = [
+            (sqlite::MAGIC, Container::Sqlite),
             (b"\x28\xb5\x2f\xfd", Container::Zstd),
             (b"\x1f\x8b\x08", Container::Gzip),
             (b"PK\x03\x04", Container::Zip),
@@ -53,7 +58,13 @@ impl Container {
             Self::Zstd => "zstd",
             Self::Gzip => "gzip",
             Self::Zip => "zip",
+            Self::Sqlite => "sqlite",
         }
+    }
+
+    /// Whether what is in the container can be of this format; to any other one, it is the bytes that it is.
+    pub fn may_hold(self, importer: &dyn Importer) -> bool {
+        self != Self::Sqlite || importer.format() == Lcm.format()
     }
 
     /// How many bytes a container of `packed` bytes may unpack to: transcripts repeat themselves, bombs do more so.
@@ -66,7 +77,7 @@ impl Container {
     /// Gives each file of the container to `take`, in order, until that breaks.
     ///
     /// # Errors
-    /// [`ImportError::Unpack`] where the container is damaged or cut off, [`ImportError::UnpacksTooFar`] where what
+    /// [`ImportError::Unpack`] and [`ImportError::Database`] where the container is damaged or cut off, [`ImportError::UnpacksTooFar`] where what
     /// was asked for of all its files is more than `bytes_max`; a reader that was given to `take` says the same.
     pub fn unpack(
         self,
@@ -103,6 +114,16 @@ impl Container {
                     }
                 }
             }
+            Self::Sqlite => {
+                let contents = Contents::open(file).map_err(|error| self.broken(error))?;
+                let Some(mut contents) = contents else { return Ok(()) };
+                for conversation in std::mem::take(&mut contents.conversations) {
+                    let mut lines = Lines::new(&mut contents, &conversation);
+                    if bounds.give(&conversation.name, &mut lines, take)?.is_break() {
+                        break;
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -126,7 +147,10 @@ impl Container {
     }
 
     const fn broken(self, source: io::Error) -> ImportError {
-        ImportError::Unpack { container: self.as_str(), source }
+        match self {
+            Self::Sqlite => ImportError::Database { source },
+            Self::Zstd | Self::Gzip | Self::Zip => ImportError::Unpack { container: self.as_str(), source },
+        }
     }
 }
 

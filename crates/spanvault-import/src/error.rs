@@ -27,6 +27,12 @@ pub enum ImportError {
         /// What the unpacker says.
         source: std::io::Error,
     },
+    /// A database that cannot be read.
+    #[error("read the SQLite database: {source}")]
+    Database {
+        /// What is wrong with it.
+        source: std::io::Error,
+    },
     /// A container that unpacks to more than is allowed.
     #[error("unpack the {container} file: it holds more than {bytes_max} bytes")]
     UnpacksTooFar {

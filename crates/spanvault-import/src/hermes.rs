@@ -58,7 +58,7 @@ fn read(message: Raw<'_>) -> SpanContent {
 }
 
 /// The exit code of an answer that is JSON text, as the terminal of this agent gives.
-fn exit_code(text: &str) -> Option<i64> {
+pub(crate) fn exit_code(text: &str) -> Option<i64> {
     let object = Raw::whole(text).ok().filter(Raw::is_object)?;
     object.field("exit_code")?.integer()
 }

@@ -34,6 +34,7 @@ mod importer;
 mod inspect;
 mod json;
 mod kimi;
+mod lcm;
 mod lines;
 mod marks;
 mod messages_typed;
@@ -49,6 +50,7 @@ mod sharegpt;
 mod side_file;
 mod source;
 mod specstory;
+mod sqlite;
 mod stamp;
 mod swe_agent;
 mod tau2;
@@ -122,6 +124,7 @@ static IMPORTERS: &[&dyn Importer] = &[
     &kimi::Kimi,
     &opencode::OpenCode,
     &qwen::Qwen,
+    &lcm::Lcm,
     &chat::ChatJson,
     // What nobody knows comes last.
     &generic::GenericJsonl,

@@ -16,6 +16,8 @@ use crate::object_format::{Layout, Named, ObjectFormat};
 use crate::reading::Reading;
 use crate::{Confidence, Head, Kept};
 
+pub(crate) use entry::exit_code;
+
 /// A session of pi (`~/.pi/agent/sessions/**/*.jsonl`).
 pub(crate) struct Pi;
 

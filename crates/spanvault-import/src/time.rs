@@ -9,7 +9,11 @@ pub(crate) fn timestamp_ms(raw: Raw<'_>) -> Option<i64> {
     if let Some(text) = raw.string() {
         return text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
     }
-    let number = raw.float()?;
+    ms_of_number(raw.float()?)
+}
+
+/// Milliseconds after the epoch, of a number of seconds or milliseconds.
+pub(crate) fn ms_of_number(number: f64) -> Option<i64> {
     // Seconds reach this size in the year 5138, milliseconds in 1973.
     let ms = if number.abs() < 1e11 { number * 1000.0 } else { number };
     #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
@@ -18,10 +22,18 @@ pub(crate) fn timestamp_ms(raw: Raw<'_>) -> Option<i64> {
 
 /// Such an instant, or one without a zone, which is taken for UTC: the machine's own zone is not known.
 pub(crate) fn local_timestamp_ms(raw: Raw<'_>) -> Option<i64> {
-    timestamp_ms(raw).or_else(|| {
-        let local: jiff::civil::DateTime = raw.string()?.parse().ok()?;
-        Some(jiff::tz::Offset::UTC.to_timestamp(local).ok()?.as_millisecond())
-    })
+    timestamp_ms(raw).or_else(|| ms_of_local(&raw.string()?))
+}
+
+/// The same of text.
+pub(crate) fn ms_of(text: &str) -> Option<i64> {
+    let instant = text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
+    instant.or_else(|| ms_of_local(text))
+}
+
+fn ms_of_local(text: &str) -> Option<i64> {
+    let local: jiff::civil::DateTime = text.parse().ok()?;
+    Some(jiff::tz::Offset::UTC.to_timestamp(local).ok()?.as_millisecond())
 }
 
 #[cfg(test)]

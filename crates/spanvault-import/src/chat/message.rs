@@ -73,7 +73,7 @@ fn spoken(message: Raw<'_>, role: &str) -> (Role, Vec<Part>) {
 }
 
 /// One entry of `tool_calls`: name and arguments stand in its `function`, or beside the id.
-fn call_entry(entry: Raw<'_>) -> Part {
+pub(crate) fn call_entry(entry: Raw<'_>) -> Part {
     let [id, function, custom, name, arguments, args] =
         entry.fields(["id", "function", "custom", "name", "arguments", "args"]);
     let body = match (function, custom) {

@@ -99,7 +99,8 @@ fn answer(message: Raw<'_>, content: Option<Raw<'_>>) -> Part {
     part
 }
 
-fn exit_code(text: &str) -> Option<i64> {
+/// The exit code in the words of the shell tool about a command that failed.
+pub(crate) fn exit_code(text: &str) -> Option<i64> {
     text.trim_end().rsplit('\n').next()?.strip_prefix(EXITED)?.parse().ok()
 }
 

@@ -13,6 +13,7 @@ use spanvault_types::{
     Event, Fidelity, OriginalRef, PartBody, Position, SpanContent, SpanRecorded, SummaryImported,
 };
 
+use super::stretches::Stretches;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{SpanId, SummaryId};
 use crate::recorder::Recorder;
@@ -161,9 +162,15 @@ fn found_in(vault: &Vault, session: &str, passed: Vec<Passed>) -> Result<Vec<Fou
     let mut found = Vec::new();
     // What no compaction has replaced yet.
     let mut standing: Vec<Spans> = Vec::new();
+    // What came by at all, where compactions name what they replaced.
+    let names_them = passed.iter().any(|it| matches!(it, Passed::Summary { kept: Kept::AllBut(_), .. }));
+    let mut before = Stretches::default();
     for it in passed {
         let (summary, kept) = match it {
             Passed::Spans(spans) => {
+                if names_them {
+                    spans.positions().for_each(|at| before.insert(at));
+                }
                 standing.push(spans);
                 continue;
             }
@@ -176,6 +183,18 @@ fn found_in(vault: &Vault, session: &str, passed: Vec<Passed>) -> Result<Vec<Fou
                 standing.get(whole).map(|spans| (whole, index.saturating_sub(spans.index)))
             }
             Kept::FromEvent(event) => first_of(&standing, &event_spans(vault, session, &event)?),
+            Kept::AllBut(events) => {
+                // A format that names what was replaced does so each time, so what stands is not asked for.
+                let replaced = if vault.is_imported(summary)? {
+                    Vec::new()
+                } else {
+                    named_among(&before, &event_spans_of(vault, session, &events)?)
+                };
+                if !replaced.is_empty() {
+                    found.push(Found { summary, replaced });
+                }
+                continue;
+            }
         };
         let (whole, part) = first_kept.unwrap_or((standing.len(), 0));
         let rest = standing.split_off(whole);
@@ -198,6 +217,20 @@ fn event_spans(vault: &Vault, session: &str, event: &str) -> Result<Vec<Position
         Some(session) => vault.positions(&key::event_key(session, &key::event_key_of(event))),
         None => Ok(Vec::new()),
     }
+}
+
+/// Those of several identities.
+fn event_spans_of(vault: &Vault, session: &str, events: &[String]) -> Result<Vec<Vec<Position>>> {
+    events.iter().map(|event| event_spans(vault, session, event)).collect()
+}
+
+/// Of the spans of each identity the newest one that came by before.
+fn named_among(before: &Stretches, named: &[Vec<Position>]) -> Vec<Spans> {
+    let newest = named.iter().filter_map(|spans| spans.iter().rev().find(|at| before.contains(**at)));
+    let mut replaced: Vec<u64> = newest.map(|at| at.get()).collect();
+    replaced.sort_unstable();
+    replaced.dedup();
+    replaced.into_iter().map(|first| Spans { first, index: 0, count: 1 }).collect()
 }
 
 /// Where the first of some spans stands: in which element, and how many of that come before it.
@@ -240,7 +273,7 @@ impl Import<'_> {
     }
 
     fn take(&mut self, found: &Found) -> Result<()> {
-        if !self.vault.positions(&key::key(Table::ImportedFrom, &[found.summary]))?.is_empty() {
+        if self.vault.is_imported(found.summary)? {
             return Ok(());
         }
         let span = self.vault.span_at(found.summary)?;
@@ -353,6 +386,11 @@ pub(crate) fn summary_text(content: &SpanContent) -> String {
 }
 
 impl Vault {
+    /// Whether the compaction whose text a span holds is in the log.
+    fn is_imported(&self, span: Position) -> Result<bool> {
+        Ok(!self.positions(&key::key(Table::ImportedFrom, &[span]))?.is_empty())
+    }
+
     /// A citation of the original at `at`.
     pub(crate) fn citation_of(&self, at: Position) -> Result<OriginalRef> {
         let commitment = self.frame(at)?.commitment.ok_or_else(|| {

@@ -1,8 +1,8 @@
 //! A file on its way in: what it is, and the pieces that it is cut into.
 //!
-//! A container (zstd, gzip, ZIP) is kept as it stands, so that it comes back byte for byte: its own bytes are the gaps
-//! of its recipe. What it holds is unpacked as a stream and cut into records; what lies between them is not kept
-//! twice.
+//! A container (zstd, gzip, ZIP, a database) is kept as it stands, so that it comes back byte for byte: its own bytes are
+//! the gaps of its recipe. What it holds is unpacked as a stream and cut into records; what lies between them is not
+//! kept twice.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -61,9 +61,17 @@ impl SourceFile {
             None => None,
         };
         let head = head_of(&path, &*file)?;
-        let (importer, packed) = match Container::of(&head) {
+        let container = Container::of(&head).filter(|it| named.is_none_or(|importer| it.may_hold(importer)));
+        let pending =
+            container.filter(|it| *it == Container::Sqlite).and_then(|_| pending_beside(vault, &path));
+        let (importer, packed) = match container {
             Some(container) => {
-                let (importer, packed) = look_into(container, &path, &*file, len, named, &limits)?;
+                let (importer, packed) = look_into(container, &path, &*file, len, named, &limits).map_err(
+                    |error| match &pending {
+                        Some(pending) => error.with_hint(pending),
+                        None => error,
+                    },
+                )?;
                 (importer, Some(packed))
             }
             None => (named.map_or_else(|| detected(&path, &head), Ok)?, None),
@@ -71,6 +79,7 @@ impl SourceFile {
         let bytes = packed.as_ref().map_or(len, |packed| packed.bytes);
         let (importer, note) = fitting(importer, bytes, &limits);
         let container = packed.as_ref().map(|packed| packed.container);
+        let note = note.or(pending);
         Ok(Self { head: Head { path, importer, container, note }, file, len, packed, limits })
     }
 
@@ -175,6 +184,22 @@ impl Vault {
     }
 }
 
+/// What is to be said of a database whose newest changes are in another file.
+fn pending_beside(vault: &Vault, path: &Path) -> Option<String> {
+    let bytes_of = |end: &str| {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(end);
+        let file = vault.options.env.disk.open(Path::new(&beside), OpenMode::Read).ok()?;
+        file.len().ok().filter(|bytes| *bytes > 0)
+    };
+    let (end, bytes) = ["-wal", "-journal"].into_iter().find_map(|end| Some((end, bytes_of(end)?)))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Some(format!(
+        "{name}{end} beside it has {bytes} bytes of changes that may not be in it yet, and are not read: run \
+         \"sqlite3 {name} 'PRAGMA wal_checkpoint(TRUNCATE)'\" and ingest it again"
+    ))
+}
+
 /// Whether an error says that a file is empty or of no known format, and nothing else.
 pub(super) fn is_of_no_format(error: &Error) -> bool {
     let source = std::error::Error::source(error);
@@ -212,7 +237,14 @@ fn look_into(
     let bytes_max = unpacked_max(len, limits);
     let bytes = container.measure(reader(), bytes_max).map_err(failed)?;
     let found = formats_in(container, reader(), bytes_max).map_err(failed)?;
-    let importer = named.or_else(|| best_of(&found)).ok_or_else(|| {
+    let importer = named.filter(|_| !found.is_empty()).or_else(|| best_of(&found)).ok_or_else(|| {
+        if container == Container::Sqlite {
+            let message =
+                format!("ingest {}: an SQLite database with no conversations that are known", path.display());
+            return Error::invalid(message)
+                .with_hint(kept_as_bytes())
+                .with_source(ImportError::UnknownFormat);
+        }
         Error::invalid(format!(
             "ingest {}: nothing in the {} file is a transcript",
             path.display(),
@@ -288,14 +320,15 @@ fn detected(path: &Path, head: &[u8]) -> Result<&'static dyn Importer> {
         if matches!(error, ImportError::EmptySource) {
             return empty(path);
         }
-        let format = spanvault_import::fallback().format();
         Error::invalid(format!("ingest {}: it is no text, and of no known format", path.display()))
-            .with_hint(format!(
-                "nothing was recorded; \"--format {format}\" keeps any bytes as they are; {}",
-                known_formats()
-            ))
+            .with_hint(kept_as_bytes())
             .with_source(error)
     })
+}
+
+fn kept_as_bytes() -> String {
+    let format = spanvault_import::fallback().format();
+    format!("nothing was recorded; \"--format {format}\" keeps any bytes as they are; {}", known_formats())
 }
 
 fn known_formats() -> String {
@@ -329,7 +362,13 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 }
 
 fn import_failed(path: &Path, error: ImportError) -> Error {
-    Error::invalid(format!("ingest {}: {error}", path.display())).with_source(error)
+    let failed = Error::invalid(format!("ingest {}: {error}", path.display()));
+    let failed = if matches!(error, ImportError::Database { .. }) {
+        failed.with_hint(kept_as_bytes())
+    } else {
+        failed
+    };
+    failed.with_source(error)
 }
 
 /// Reads a [`DiskFile`] as a stream.
