@@ -22,7 +22,8 @@ use crate::{Confidence, Head};
 pub(crate) use outcome::complete as complete_outcome;
 pub(crate) use parts::content_parts;
 
-/// A chat that is one document (`~/.gemini/tmp/<project>/chats/session-*.json`).
+/// A chat that is one document (`~/.gemini/tmp/<project>/chats/session-*.json`), or what `/chat save` writes
+/// (`~/.gemini/tmp/<project>/checkpoint-*.json`): the history as the API takes it, alone or in an object.
 pub(crate) struct GeminiCli;
 
 /// A chat with a message a line.
@@ -30,18 +31,24 @@ pub(crate) struct GeminiJsonl;
 
 impl ObjectFormat for GeminiCli {
     const NAME: &'static str = "gemini_cli";
-    const LAYOUT: Layout =
-        Layout::Document(&[&[Step::Member("messages"), Step::Each], &[Step::Member("history"), Step::Each]]);
+    const LAYOUT: Layout = Layout::Document(&[
+        &[Step::Member("messages"), Step::Each],
+        &[Step::Member("history"), Step::Each],
+        &[Step::Each],
+    ]);
     const SESSION_MEMBER: Option<&'static str> = Some("sessionId");
     const KEEPS_WORDS: bool = true;
 
     fn recognise(head: &Head<'_>) -> Confidence {
         let Some(document) = head.document() else { return Confidence::No };
         let elements = |name: &str| document.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+        let is_checkpoint =
+            document.as_array().is_some_and(|contents| contents.first().is_some_and(is_content));
         if has_all(document, &["sessionId", "projectHash", "messages"]) {
             Confidence::Certain
         } else if elements("messages").iter().any(is_message)
             || elements("history").iter().any(|message| has_all(message, &["role", "parts"]))
+            || is_checkpoint
         {
             Confidence::Likely
         } else {
@@ -76,6 +83,11 @@ impl ObjectFormat for GeminiJsonl {
     fn read(line: Raw<'_>) -> Reading {
         message::read(line)
     }
+}
+
+/// A message as the API takes it, which is how a chat is kept that was saved with `/chat save`.
+fn is_content(value: &Value) -> bool {
+    matches!(text(value, "role"), "user" | "model") && value.get("parts").is_some_and(Value::is_array)
 }
 
 /// A message of the model, as only this program writes it.

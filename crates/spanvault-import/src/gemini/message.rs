@@ -2,7 +2,7 @@
 
 use spanvault_types::{Part, PartBody, Role};
 
-use super::outcome::complete;
+use super::outcome::{complete, complete_without_status};
 use super::parts::{answer, content_parts};
 use crate::blocks::{call, literal_part, outcome, result_part, usable_id, value_part};
 use crate::json::Raw;
@@ -37,11 +37,19 @@ pub(super) fn read(message: Raw<'_>) -> Reading {
     if let Some(content) = content.or(parts) {
         content_parts(content, &mut said);
     }
+    for part in &mut said {
+        if let PartBody::Result(outcome) = &mut part.body {
+            complete_without_status(outcome);
+        }
+    }
     for entry in calls.into_iter().flat_map(Raw::elements).filter(Raw::is_object) {
         let [id, name, args] = entry.fields(["id", "name", "args"]);
         said.push(value_part(entry, call(id, name, args)));
         said.extend(answer_to(entry));
     }
+    // The API has no role for tools: their answers come as the user's.
+    let answers = said.iter().any(|part| matches!(part.body, PartBody::Result(_)));
+    let role = if role == Role::User && answers { Role::Tool } else { role };
     let is_silent = said.is_empty() && role == Role::System;
     let content = if is_silent { stamp.meta() } else { stamp.says(role, said) };
     Reading { content, session }

@@ -3,7 +3,7 @@ use spanvault_types::{Encoding, Outcome, PartBody, Role, SpanContent, SpanKind};
 
 use super::*;
 use crate::Importer;
-use crate::testing::{only_format, pieces, slice, spans};
+use crate::testing::{calls, only_format, pieces, results, slice, spans};
 
 fn read(message: &Value) -> SpanContent {
     GeminiCli.parse(message.to_string().as_bytes()).unwrap()
@@ -153,4 +153,41 @@ fn an_old_form_with_a_history_is_known_too() {
     assert_eq!(crate::detect(old.as_bytes()).unwrap().format(), "gemini_cli");
     let pieces = pieces(&GeminiCli, old.as_bytes());
     assert_eq!(spans(&pieces).iter().map(|record| record.index).collect::<Vec<_>>(), [0, 1]);
+}
+
+const CHECKPOINT: &str = r#"[
+  {"role":"user","parts":[{"text":"This is the Gemini CLI."}]},
+  {"role":"model","parts":[{"text":"I look.","thought":true},
+    {"functionCall":{"name":"run_shell_command","args":{"command":"make"}}},
+    {"functionCall":{"id":"c-2","name":"write_file","args":{"file_path":"/etc/hosts"}}}]},
+  {"role":"user","parts":[
+    {"functionResponse":{"name":"run_shell_command","response":{"output":"Output: no\nExit Code: 2\nSignal: (none)"}}},
+    {"functionResponse":{"id":"c-2","name":"write_file","response":{"error":"[Operation Cancelled] Reason: User did not allow tool call"}}}]},
+  {"role":"model","parts":[{"text":"It failed."}]}
+]"#;
+
+#[test]
+fn a_chat_that_was_saved_is_read_alone_or_in_an_object() {
+    let wrapped = format!(r#"{{"history":{CHECKPOINT},"authType":"oauth-personal"}}"#);
+    for file in [CHECKPOINT, &wrapped] {
+        assert_eq!(crate::detect(file.as_bytes()).unwrap().format(), "gemini_cli");
+        let pieces = pieces(&GeminiCli, file.as_bytes());
+        let told: Vec<_> =
+            spans(&pieces).iter().map(|it| (it.index, it.content.role, it.content.kind)).collect();
+        assert_eq!(
+            told,
+            [
+                (0, Role::User, SpanKind::Message),
+                (1, Role::Assistant, SpanKind::ToolCall),
+                (2, Role::Tool, SpanKind::ToolResult),
+                (3, Role::Assistant, SpanKind::Message),
+            ]
+        );
+        let [first, second] = <[_; 2]>::try_from(calls(&pieces)).unwrap();
+        assert_eq!((first.id, second.id.as_deref()), (None, Some("c-2")), "without an id, by order");
+        let [first, second] = <[_; 2]>::try_from(results(&pieces)).unwrap();
+        assert_eq!((first.call_id.as_deref(), first.exit_code, first.executed), (None, Some(2), None));
+        assert_eq!((second.call_id.as_deref(), second.is_error), (Some("c-2"), Some(true)));
+        assert_eq!(second.executed, Some(false));
+    }
 }
