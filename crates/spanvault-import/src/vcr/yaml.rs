@@ -38,7 +38,7 @@ pub(super) fn to_json(text: &str) -> Result<String, Unparsed> {
                 let key = before_value(&mut json, &mut open);
                 let value = match style {
                     _ if !value.contains(LINE_ENDS) => value,
-                    ScalarStyle::SingleQuoted => without_indents(&value, usize::MAX).into(),
+                    ScalarStyle::SingleQuoted => folded(cursor.rest_at(text, span.start.index())).into(),
                     ScalarStyle::Literal | ScalarStyle::Folded => {
                         let indent = indent_below(cursor.rest_at(text, span.start.index()));
                         without_indents(&value, indent).into()
@@ -84,7 +84,45 @@ pub(super) fn to_json(text: &str) -> Result<String, Unparsed> {
     if json.is_empty() { Err(Unparsed::Truncated) } else { Ok(json) }
 }
 
-/// The text of a scalar as YAML 1.1 reads it, which cassettes are written in: the separators U+2028 and U+2029 end a line
+/// What the scalar in single quotes says that `text` begins with, as YAML 1.1 reads it.
+///
+/// Line ends and the white space around them are one: the first is a space, or nothing where more follow it; the
+/// others stand for themselves, and so do U+2028 and U+2029 wherever they stand.
+fn folded(text: &str) -> String {
+    let mut said = String::new();
+    let mut rest = text.strip_prefix('\'').unwrap_or(text);
+    loop {
+        let end = rest.find(|c| c == '\'' || is_line_end(c)).unwrap_or(rest.len());
+        let (words, after) = rest.split_at(end);
+        if let Some(quoted) = after.strip_prefix("''") {
+            said.push_str(words);
+            said.push('\'');
+            rest = quoted;
+            continue;
+        }
+        if !after.starts_with(is_line_end) {
+            said.push_str(words);
+            return said;
+        }
+        said.push_str(words.trim_end_matches([' ', '\t']));
+        rest = after.trim_start_matches(|c| is_line_end(c) || matches!(c, ' ' | '\t'));
+        let breaks = after.get(..after.len() - rest.len()).unwrap_or_default().replace("\r\n", "\n");
+        let mut ends =
+            breaks.chars().filter(|c| is_line_end(*c)).map(|c| if LINE_ENDS.contains(&c) { c } else { '\n' });
+        let first = ends.next().filter(|first| *first != '\n');
+        let others: String = ends.collect();
+        said.push_str(if first.is_none() && others.is_empty() { " " } else { "" });
+        said.extend(first);
+        said.push_str(&others);
+    }
+}
+
+/// Whether a line ends with this character, in YAML 1.1.
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}') || LINE_ENDS.contains(&c)
+}
+
+/// The text of a block as YAML 1.1 reads it, which cassettes are written in: the separators U+2028 and U+2029 end a line
 /// there, so what follows them is the `indent` of the next line.
 fn without_indents(text: &str, indent: usize) -> String {
     let mut bare = String::with_capacity(text.len());
@@ -167,6 +205,31 @@ fn after_value(json: &mut String, open: &mut [Open], was_key: bool) {
         *key = !was_key;
         if was_key {
             json.push(':');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_json;
+
+    #[test]
+    fn separators_in_single_quotes_are_kept_wherever_they_stand_between_lines() {
+        // As PyYAML writes these texts, which is what writes cassettes.
+        for (yaml, said) in [
+            ("'one\u{2028}\n  two'", "one\u{2028}\ntwo"),
+            ("'one\u{2028}\n\n  two'", "one\u{2028}\n\ntwo"),
+            ("'one\n\n\u{2028}  two'", "one\n\u{2028}two"),
+            ("'one\n\n\n\u{2028}  two'", "one\n\n\u{2028}two"),
+            ("'a\u{2028}\u{2029}  b'", "a\u{2028}\u{2029}b"),
+            ("'a\u{2028}\n  '", "a\u{2028}\n"),
+            ("'\u{2028}\n  a'", "\u{2028}\na"),
+            ("'it''s\u{2028}  a \n  line that   goes\r\n  on'", "it's\u{2028}a line that   goes on"),
+        ] {
+            let json = to_json(&format!("k:\n- {yaml}\n- 'x\u{2028}  y'\n")).unwrap();
+            let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+            assert_eq!(value["k"][0], said, "{yaml:?}");
+            assert_eq!(value["k"][1], "x\u{2028}y", "{yaml:?}");
         }
     }
 }
