@@ -88,11 +88,19 @@ fn message(line: Raw<'_>) -> spanvault_types::SpanContent {
         answers(line, &parts, content)
     } else {
         let mut said = said_by_parts(&parts);
-        let has_words = said.iter().any(|part| matches!(part.body, PartBody::Text(_) | PartBody::Result(_)));
         // The content is the text of the parts; where these have none, it is all that there is.
-        said.extend(content.filter(|_| !has_words).map(|content| literal_part(content, PartBody::Text)));
+        if let Some(content) =
+            content.filter(|_| !said.iter().any(|part| matches!(part.body, PartBody::Text(_))))
+        {
+            let first_call =
+                said.iter().position(|part| matches!(part.body, PartBody::Call(_) | PartBody::Result(_)));
+            said.insert(first_call.unwrap_or(said.len()), literal_part(content, PartBody::Text));
+        }
         said
     };
+    // Some APIs have no role for tools: their answers come as the user's.
+    let answers = said.iter().any(|part| matches!(part.body, PartBody::Result(_)));
+    let role = if role == Role::User && answers { Role::Tool } else { role };
     stamp(line, "created_at", key(MESSAGE, id)).says(role, said)
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use spanvault_types::{Call, Outcome, Part, PartBody};
+use spanvault_types::{ByteRange, Call, Encoding, Outcome, Part, PartBody};
 
 use crate::blocks::{
     arguments, is_words, literal_part, outcome, result_part, result_text, usable_id, value_part,
@@ -54,57 +54,72 @@ pub(super) fn said_by_parts(parts: &[Raw<'_>]) -> Vec<Part> {
 
 /// The answers in the parts of a message of a tool: one for each call that they name. Without parts the content is one.
 pub(super) fn answers(message: Raw<'_>, parts: &[Raw<'_>], content: Option<Raw<'_>>) -> Vec<Part> {
-    let mut answers: Vec<(Part, Outcome)> = Vec::new();
+    let mut answers: Vec<Answer> = Vec::new();
     for part in parts {
-        let told = Told::of(*part);
-        let is_error = told.is_error;
-        let one = Outcome { tool: told.tool, is_error, ..outcome(told.id) };
-        let [output, error, text] = part.fields(["tool_output", "tool_error", "text_content"]);
-        let literal = output.or(error).or(text).filter(is_words);
-        let words = match literal {
-            Some(literal) if Some(literal.text()) == text.map(|text| text.text()) => {
-                content_of(literal).into_owned()
-            }
-            Some(literal) => words_in(&content_of(literal)),
-            None => told.output.unwrap_or_default(),
-        };
+        let next = Answer::of(*part);
         match answers.last_mut() {
-            Some((place, last)) if one.call_id.is_none() || last.call_id == one.call_id => {
-                if !last.text.is_empty() && !words.is_empty() {
-                    last.text.push('\n');
-                }
-                last.text.push_str(&words);
-                last.is_error = last.is_error.max(is_error);
-                *place = value_part(message, place.body.clone());
-            }
-            _ => {
-                let plain = literal.filter(|literal| content_of(*literal) == words);
-                let body = PartBody::Text(String::new());
-                let place = match plain {
-                    Some(literal) => Part { range: literal.range(), ..literal_part(literal, PartBody::Text) },
-                    None => value_part(*part, body),
-                };
-                answers.push((place, Outcome { text: words, ..one }));
-            }
+            Some(last) if last.goes_on_with(&next) => last.add(&next, message),
+            _ => answers.push(next),
         }
     }
-    if answers.iter().all(|(_place, answer)| answer.text.is_empty())
-        && let Some(content) = content
-    {
-        let known = answers.into_iter().next().map_or_else(|| outcome(None), |(_place, known)| known);
-        let part = result_part(message, Some(content), known);
-        return vec![part];
+    if let Some(content) = content.filter(|_| answers.iter().all(|answer| answer.outcome.text.is_empty())) {
+        let known = answers.into_iter().next().map_or_else(|| outcome(None), |answer| answer.outcome);
+        return vec![result_part(message, Some(content), known)];
     }
     if answers.is_empty() {
         return vec![value_part(message, PartBody::Result(outcome(None)))];
     }
-    let finished = |(place, mut answer): (Part, Outcome)| {
-        if answer.is_error == Some(true) {
-            answer.exit_code = exit_code(&answer.text);
+    answers.into_iter().map(Answer::into_part).collect()
+}
+
+/// An answer, and where its words stand.
+struct Answer {
+    range: ByteRange,
+    encoding: Encoding,
+    outcome: Outcome,
+}
+
+impl Answer {
+    fn of(part: Raw<'_>) -> Self {
+        let told = Told::of(part);
+        let [output, error, text] = part.fields(["tool_output", "tool_error", "text_content"]);
+        let column = output.filter(is_words).or(error.filter(is_words));
+        let (literal, words) = match (column, text.filter(is_words)) {
+            (Some(column), _) => (Some(column), words_in(&content_of(column))),
+            (None, Some(text)) => (Some(text), content_of(text).into_owned()),
+            (None, None) => (None, told.output.unwrap_or_default()),
+        };
+        // A literal that says the words and nothing around them.
+        let plain = literal.filter(|literal| content_of(*literal) == words);
+        let (range, encoding) = match plain {
+            Some(literal) => (literal.range(), Encoding::JsonString),
+            None => (part.range(), Encoding::JsonValue),
+        };
+        let outcome = Outcome { tool: told.tool, text: words, is_error: told.is_error, ..outcome(told.id) };
+        Self { range, encoding, outcome }
+    }
+
+    /// Whether `next` is more of the same answer.
+    fn goes_on_with(&self, next: &Self) -> bool {
+        next.outcome.call_id.is_none() || next.outcome.call_id == self.outcome.call_id
+    }
+
+    fn add(&mut self, next: &Self, message: Raw<'_>) {
+        let Outcome { text, is_error, .. } = &mut self.outcome;
+        if !text.is_empty() && !next.outcome.text.is_empty() {
+            text.push('\n');
         }
-        Part { body: PartBody::Result(answer), ..place }
-    };
-    answers.into_iter().map(finished).collect()
+        text.push_str(&next.outcome.text);
+        *is_error = (*is_error).max(next.outcome.is_error);
+        (self.range, self.encoding) = (message.range(), Encoding::JsonValue);
+    }
+
+    fn into_part(mut self) -> Part {
+        if self.outcome.is_error == Some(true) {
+            self.outcome.exit_code = exit_code(&self.outcome.text);
+        }
+        Part { range: self.range, encoding: self.encoding, body: PartBody::Result(self.outcome) }
+    }
 }
 
 /// What is said in a column that holds JSON text, or plain text.

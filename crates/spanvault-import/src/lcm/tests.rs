@@ -181,6 +181,18 @@ fn a_result_is_found_wherever_the_versions_of_the_program_keep_it() {
 }
 
 #[test]
+fn what_is_said_beside_a_call_is_said_before_it_and_an_answer_is_the_tools_whoever_carries_it() {
+    let call = json!({"part_type": "tool", "tool_call_id": "c", "tool_name": "exec", "tool_output": "done"});
+    let all = said("assistant", "I deploy.", &json!([call]));
+    assert!(matches!(all.as_slice(), [PartBody::Text(_), PartBody::Call(_), PartBody::Result(_)]), "{all:?}");
+    let block = json!({"part_type": "tool", "metadata": json!({"raw": {"type": "tool_result", "tool_use_id": "c", "is_error": true}}).to_string()});
+    let message =
+        json!({"table": "messages", "message_id": 1, "role": "user", "content": "", "parts": [block]});
+    let read = Lcm.parse(message.to_string().as_bytes()).unwrap();
+    assert_eq!((read.role, read.kind), (Role::Tool, SpanKind::ToolResult));
+}
+
+#[test]
 fn a_call_that_failed_says_so_and_one_without_an_answer_stays_open() {
     let call = json!({"part_type": "tool", "tool_call_id": "c", "tool_name": "exec", "tool_input": "{\"command\":\"ls\"}"});
     let open = said("assistant", "", &json!([call]));
