@@ -35,6 +35,7 @@ mod repack;
 mod report;
 mod reserve;
 mod rewrite;
+mod room;
 mod segment;
 mod shares;
 mod sidecar;

@@ -71,9 +71,8 @@ impl Store {
         };
         let tip = self.tip();
         let cursor = Cursor { next, known: tip.known.max(known), ..tip };
-        let replayed = Replay::new(&*open.file, &self.key, open.head.number, offset, cursor)
-            .and_then(Replay::run)
-            .map_err(io_error("read", &path))?;
+        let begin = || Replay::new(&*open.file, &self.key, open.head.number, offset, cursor);
+        let replayed = Replay::run_beside_a_writer(begin).map_err(io_error("read", &path))?;
         for damage in replayed.damage {
             self.note_damage(damage);
         }

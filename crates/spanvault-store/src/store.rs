@@ -86,6 +86,17 @@ pub struct Store {
     pub(crate) lock: Option<Box<dyn LockHandle>>,
 }
 
+impl Drop for Store {
+    /// What was written ahead is given back. After a failure nobody knows what the file holds, and it is left alone.
+    fn drop(&mut self) {
+        if self.lock.is_some()
+            && let Ok(mut writer) = self.lock()
+        {
+            writer.cut_room(&self.view().open);
+        }
+    }
+}
+
 impl Store {
     /// Takes the writer lock; waits for whoever has it in this process.
     ///

@@ -192,7 +192,7 @@ impl Loader<'_> {
         let path = self.layout.segment(number);
         let file = self.env.disk.open(&path, mode).map_err(io_error("open", &path))?;
         let file: Arc<dyn DiskFile> = Arc::from(file);
-        self.replay(&file, number, expected_first, acked).map_err(io_error("read", &path))
+        self.replay(&file, number, expected_first, acked, mode).map_err(io_error("read", &path))
     }
 
     fn replay(
@@ -201,6 +201,7 @@ impl Loader<'_> {
         number: u64,
         expected_first: u64,
         acked: u64,
+        mode: OpenMode,
     ) -> io::Result<Opened> {
         let start = len_u64(SEGMENT_HEAD_BYTES);
         let read = self.head(&**file, number)?;
@@ -218,11 +219,14 @@ impl Loader<'_> {
             clock: head.clock,
             known: acked.max(head.first - 1),
         };
-        let mut replay = Replay::new(&**file, self.key, number, start, cursor)?;
-        if !head_intact {
-            replay = replay.unanchored();
-        }
-        let mut replayed = replay.run()?;
+        let begin = || {
+            let replay = Replay::new(&**file, self.key, number, start, cursor)?;
+            Ok(if head_intact { replay } else { replay.unanchored() })
+        };
+        let mut replayed = match mode {
+            OpenMode::Read => Replay::run_beside_a_writer(begin)?,
+            OpenMode::Write | OpenMode::CreateNew => begin()?.run()?,
+        };
         // Nothing may be added behind a head that a later reopening could not read.
         replayed.appendable &= head_intact;
         let is_unused = file.len()? <= start;

@@ -16,6 +16,7 @@ use crate::draft::{Content, Frames, Layout, Pending, Site, Stretch};
 use crate::error::{Result, StoreError, is_no_space};
 use crate::flush::FlushError;
 use crate::reserve::is_ledger;
+use crate::room::Room;
 use crate::segment::{COMMIT_KIND, Cursor, KeySet, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, add_counts};
 use crate::shares::in_turn;
 use crate::sidecar;
@@ -36,6 +37,7 @@ const BEGIN_SYNC_BYTES: u64 = 512 << 10;
 pub(crate) struct WriterState {
     /// Made new by each hold of the lock.
     pub(crate) epoch: u64,
+    room: Room,
 }
 
 /// Numbers every hold of every vault in this process: a permit of one must never pass for one of another.
@@ -128,7 +130,7 @@ impl<'s> Writer<'s> {
             // Never the last of them: the commit goes with it.
             let waiting = made.get(written..made.len() - 1).unwrap_or_default();
             if waiting.iter().map(Frames::len).sum::<u64>() >= len_u64(WRITE_BYTES) {
-                out.write(waiting);
+                out.write(waiting, 0);
                 written = made.len() - 1;
             }
         });
@@ -137,23 +139,20 @@ impl<'s> Writer<'s> {
         let mut end = Stretch::new(last, layout.bytes);
         end.push(commit_event(commit.clone()))?;
         made.push(end.frames(&site));
-        out.write(made.get(written..).unwrap_or_default());
-        if let Some(error) = out.failed {
-            let undone = self.undo(open, start, &error);
-            let may_use_reserve = matches!(undone, StoreError::NoSpace { .. }) && may_use_reserve;
-            if !(may_use_reserve && self.store.reserve.release(batch_bytes)) {
-                return Err(undone);
-            }
-            let mut out = Out { file: &*open.file, at: start, failed: None };
-            out.write(&made);
-            out.failed.map_or(Ok(()), |error| Err(self.undo(open, start, &error)))?;
+        let log_end = start + batch_bytes;
+        let ahead = self.state.room.ahead(batch_bytes, log_end, self.store.options.segment_bytes);
+        out.write(made.get(written..).unwrap_or_default(), ahead);
+        match out.failed {
+            None if ahead > 0 => self.state.room.made(log_end + len_u64(ahead)),
+            None => {}
+            Some(error) => self.write_again(open, start, &made, ahead, may_use_reserve, &error)?,
         }
 
         let keys = KeySet::run(made.iter().flat_map(|frames| frames.keys.iter().copied()).collect());
         {
             let mut map = open.map.write().unwrap_or_else(std::sync::PoisonError::into_inner);
             map.slots.extend(made.iter().flat_map(|frames| &frames.slots));
-            map.end = start + batch_bytes;
+            map.end = log_end;
             map.body_bytes += made.iter().map(|frames| frames.body_bytes).sum::<u64>();
             map.keys.add(keys);
             // Before anybody can find one of the keys: a position that is found is one that the log reaches.
@@ -167,6 +166,42 @@ impl<'s> Writer<'s> {
         }
         self.store.flush.appended(last);
         Ok(Position::new(last))
+    }
+
+    /// After a write that failed. On a full disk it is tried again: without the `ahead` zeros, if there were any, and, where
+    /// the batch may use the reserve, once that has given as much back.
+    fn write_again(
+        &mut self,
+        open: &Open,
+        start: u64,
+        frames: &[Frames],
+        ahead: usize,
+        may_use_reserve: bool,
+        error: &std::io::Error,
+    ) -> Result<()> {
+        if ahead > 0 {
+            self.state.room.refused();
+        }
+        // Undoing cuts the file behind the frames that count.
+        self.state.room.gone();
+        let mut undone = self.undo(open, start, error);
+        let bytes = frames.iter().map(Frames::len).sum();
+        let ways: [&dyn Fn() -> bool; 2] =
+            [&|| ahead > 0, &|| may_use_reserve && self.store.reserve.release(bytes)];
+        for there_is_more in ways {
+            if !matches!(undone, StoreError::NoSpace { .. }) {
+                break;
+            }
+            if there_is_more() {
+                let mut out = Out { file: &*open.file, at: start, failed: None };
+                out.write(frames, 0);
+                match out.failed {
+                    None => return Ok(()),
+                    Some(error) => undone = self.undo(open, start, &error),
+                }
+            }
+        }
+        Err(undone)
     }
 
     /// The commit of a batch, but for its chain value.
@@ -238,10 +273,20 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// Lets the open segment end with its frames. Where that cannot be done the zeros stay: they do no harm.
+    pub(crate) fn cut_room(&mut self, open: &Open) {
+        let end = open.map().end;
+        if self.state.room.reaches_beyond(end) {
+            drop(open.file.set_len(end));
+        }
+        self.state.room.gone();
+    }
+
     fn try_seal(&mut self) -> Result<()> {
         let store = self.store;
         let view = store.view();
         let open = Arc::clone(&view.open);
+        self.cut_room(&open);
         // Before the next segment exists, everything in this one is durable: a reopening relies on it.
         store.sync(Position::new(u64::MAX))?;
         let index = sidecar::encode(&open.map(), &open.head, &store.key);
@@ -284,11 +329,14 @@ struct Out<'f> {
 }
 
 impl Out<'_> {
-    /// Writes frames with one call, unless they are long.
-    fn write(&mut self, frames: &[Frames]) {
+    /// Writes frames, and `ahead` zeros behind them, with one call, unless they are long.
+    fn write(&mut self, frames: &[Frames], ahead: usize) {
         let mut slices = Vec::new();
         for frames in frames {
             frames.slices(&mut slices);
+        }
+        if ahead > 0 {
+            slices.push(Room::zeros(ahead));
         }
         let (mut from, mut gathered) = (0, 0);
         for (number, slice) in slices.iter().enumerate() {

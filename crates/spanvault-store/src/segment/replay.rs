@@ -92,6 +92,9 @@ impl Draft {
     }
 }
 
+/// A reader looks again so often until two looks beside a writer see the same.
+const LOOKS_MAX: usize = 5;
+
 /// Whether the log goes on after a frame.
 enum Verdict {
     GoOn,
@@ -132,6 +135,22 @@ impl<'a> Replay<'a> {
     pub(crate) const fn unanchored(mut self) -> Self {
         self.chain_known = false;
         self
+    }
+
+    /// Reads to the end of a log that a writer may be adding to. Bytes that were read before they were written may look like
+    /// damage once a later commit says that they were durable: damage counts if it is there when it is looked for again.
+    pub(crate) fn run_beside_a_writer(begin: impl Fn() -> io::Result<Self>) -> io::Result<Replayed> {
+        let mut replayed = begin()?.run()?;
+        for _look in 0..LOOKS_MAX {
+            if replayed.damage.is_empty() {
+                break;
+            }
+            let before = std::mem::replace(&mut replayed, begin()?.run()?);
+            if replayed.damage == before.damage {
+                break;
+            }
+        }
+        Ok(replayed)
     }
 
     /// Reads to the end.

@@ -12,6 +12,7 @@ mod long_originals;
 mod neighbours;
 mod noise;
 mod real;
+mod room;
 mod space;
 mod support;
 mod sweeps;
