@@ -8,14 +8,16 @@ use std::sync::{Arc, PoisonError};
 
 use spanvault_env::sync::Mutex;
 use spanvault_env::{DiskFile, OpenMode};
-use spanvault_types::key::Key;
+use spanvault_types::key::{Key, original};
 use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{Counts, Position};
 
 use crate::bytes::len_u64;
 use crate::error::{Result, StoreError, io_error};
+use crate::frame::Name;
+use crate::read::EVENT_READ_BYTES;
 use crate::segment::{
-    Cursor, Entry, KeyRange, Replay, Replayed, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, Slot,
+    Cursor, Entry, KeyRange, Replay, Replayed, SEGMENT_HEAD_BYTES, SegmentHead, SegmentMap, ShortKey, Slot,
 };
 use crate::sidecar::{OpenFile, Sidecar, Unusable};
 use crate::store::Store;
@@ -136,6 +138,53 @@ impl Store {
     }
 
     fn scan_once(&self, range: &KeyRange) -> Result<Vec<Entry>> {
+        let mut found = self.candidates(range)?;
+        if range.has_originals() {
+            found = self.completed(found, range)?;
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Puts the keys together of which a sidecar has the beginning alone, and leaves out those that then lie elsewhere.
+    ///
+    /// Where the frame cannot be read nobody can tell: it counts as what was asked for, so that it is found and found
+    /// to be damaged.
+    fn completed(&self, found: Vec<Entry>, range: &KeyRange) -> Result<Vec<Entry>> {
+        let mut whole = Vec::with_capacity(found.len());
+        for entry in found {
+            if !entry.key.is_shortened() {
+                whole.push(entry);
+                continue;
+            }
+            if let Some(name) = self.original_name(Position::new(entry.at))? {
+                let key = name.hash().and_then(|hash| ShortKey::new(&original(&hash)));
+                whole.extend(key.filter(|key| range.contains(key)).map(|key| Entry { key, ..entry }));
+            } else {
+                let is_wanted = entry.key == range.from.shortened();
+                whole.push(if is_wanted { Entry { key: range.from, ..entry } } else { entry });
+            }
+        }
+        Ok(whole)
+    }
+
+    /// What names the original of the frame at `at`; `None` where that cannot be read any more.
+    fn original_name(&self, at: Position) -> Result<Option<Name>> {
+        let found = self.locate(at).and_then(|located| {
+            let raw = self.raw_frame(&located, EVENT_READ_BYTES)?;
+            let name = raw.name;
+            // Of a damaged frame the body tells, if it hashes to what stands there for its hash.
+            if raw.is_intact() { Ok(name) } else { self.hot_original(&located, raw).map(|_verified| name) }
+        });
+        match found {
+            Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    /// What the maps and sidecars have of a range; of originals that may be the beginning of a key, and more than was
+    /// asked for.
+    pub(crate) fn candidates(&self, range: &KeyRange) -> Result<Vec<Entry>> {
         let view = self.view();
         let mut found = view.open.map().scan(range);
         for (segment, until) in view.sealed().filter(|(segment, _)| !segment.rules_out(range)) {
@@ -145,7 +194,6 @@ impl Store {
             })?;
             if found.is_empty() { found = here } else { found.extend(here) }
         }
-        found.sort_unstable();
         Ok(found)
     }
 
@@ -163,6 +211,9 @@ impl Store {
     }
 
     fn last_once(&self, range: &KeyRange) -> Result<Option<Entry>> {
+        if range.has_originals() {
+            return Ok(self.scan_once(range)?.pop());
+        }
         let view = self.view();
         let mut last = view.open.map().keys.last(range);
         for (segment, until) in view.sealed().filter(|(segment, _)| !segment.rules_out(range)) {
@@ -293,3 +344,6 @@ impl Store {
         replay.and_then(Replay::run).map_err(io_error("read", &path))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,6 +96,11 @@ impl RawFrame {
         self.name.event(event, &self.head)
     }
 
+    /// Whether event and name are as they were written.
+    pub(crate) const fn is_intact(&self) -> bool {
+        self.intact
+    }
+
     /// Whether all of the frame was read, so that its file has all of it.
     pub(crate) fn is_read_whole(&self) -> bool {
         len_u64(self.bytes.len()) >= self.head.frame_len()
@@ -230,7 +235,10 @@ impl Store {
     pub fn original_named(&self, hash: &ContentHash) -> Result<Option<Original>> {
         let mut lost = None;
         let Some(range) = KeyRange::prefix(&key::original(hash)) else { return Ok(None) };
-        for entry in self.scan_range(&range)?.iter().rev() {
+        // What is found is read and hashed, so the rest of its key need not be looked up first.
+        let mut found = self.retrying(|| self.candidates(&range))?;
+        found.sort_unstable_by_key(|entry| entry.at);
+        for entry in found.iter().rev() {
             match self.original(Position::new(entry.at)) {
                 Ok(original) if original.hash == *hash => return Ok(Some(original)),
                 Ok(_other) => {}

@@ -13,7 +13,7 @@ use crate::error::{Result, StoreError, io_error};
 use crate::frame::{FRAME_BYTES_MIN, Form};
 use crate::rebuild::Progress;
 use crate::segment::{COMMIT_KIND, SEGMENT_HEAD_BYTES, Scanned, Scanner, SegmentHead, Step, hash_at};
-use crate::sidecar;
+use crate::sidecar::{self, Sidecar};
 use crate::store::Store;
 use crate::tail::read_head;
 use crate::tier::Demotion;
@@ -146,9 +146,10 @@ impl Check<'_, '_> {
         let now = read_head(file, &self.store.key, head.number).map_err(io_error("read", &log))?;
         let head = now.as_ref().unwrap_or(head);
         let map = self.store.scan_segment(file, head, until)?.map;
-        let expected = sidecar::encode(&map, head, &self.store.key);
         let path = self.store.layout.sidecar(head.number);
         let Ok(file) = self.store.env.disk.open(&path, OpenMode::Read) else { return Ok(false) };
+        let Ok(sidecar) = Sidecar::open(&*file, &self.store.key, head.number) else { return Ok(false) };
+        let expected = sidecar::encode_as(sidecar.version, &map, head, &self.store.key);
         if file.len().map_err(io_error("read", &path))? != len_u64(expected.len()) {
             return Ok(false);
         }

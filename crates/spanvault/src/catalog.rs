@@ -264,8 +264,10 @@ impl Vault {
             .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
             .collect();
         let mut hashes = Vec::new();
-        for (found, _at) in self.entries(&key::original_prefix(&whole_bytes))? {
+        for (found, at) in self.entries(&key::original_prefix(&whole_bytes))? {
             let Some(bytes) = found.get(1..).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) else {
+                // The rest of this hash stands in a frame that is damaged.
+                self.frame(at)?;
                 continue;
             };
             let hash = ContentHash::from_bytes(bytes);

@@ -1,6 +1,6 @@
 //! Where the frames of one segment are and under which keys: the sidecar's content, in memory.
 
-use spanvault_types::key::Key;
+use spanvault_types::key::{Key, Table};
 use spanvault_types::{Position, StoreTime};
 
 use super::keys::KeySet;
@@ -8,6 +8,9 @@ use super::range::KeyRange;
 
 /// Keys are at most this long (`spanvault_types::key`).
 pub(crate) const KEY_BYTES_MAX: usize = 41;
+
+/// What sidecars keep of the key of an original.
+const SHORTENED_BYTES: usize = 9;
 
 /// A key without an allocation of its own.
 #[derive(Clone, Copy)]
@@ -25,6 +28,25 @@ impl ShortKey {
         let mut bytes = [0; KEY_BYTES_MAX];
         bytes.get_mut(..key.len())?.copy_from_slice(key);
         Some(Self { len: u8::try_from(key.len()).ok()?, bytes })
+    }
+
+    /// As much of it as sidecars keep: of the key of an original the table and eight bytes of its hash. The frame that it
+    /// leads to has the rest.
+    pub(crate) fn shortened(&self) -> Self {
+        self.as_slice()
+            .get(..SHORTENED_BYTES)
+            .filter(|_| self.is_original())
+            .and_then(Self::new)
+            .unwrap_or(*self)
+    }
+
+    /// Whether it is what [`ShortKey::shortened`] left of a key.
+    pub(crate) fn is_shortened(&self) -> bool {
+        self.is_original() && usize::from(self.len) == SHORTENED_BYTES
+    }
+
+    fn is_original(&self) -> bool {
+        self.as_slice().first() == Some(&(Table::Original as u8))
     }
 
     /// The first bytes as a number: where those of two keys differ they decide which comes first.

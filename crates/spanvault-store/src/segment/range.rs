@@ -62,6 +62,29 @@ impl KeyRange {
         Some(Self { from, until, tables, digest: None, probe: OnceCell::from(None) })
     }
 
+    /// The keys that [`ShortKey::shortened`] leaves of those in this range; `None` where it leaves them as they are.
+    ///
+    /// There may be others that leave the same.
+    pub(crate) fn shortened(&self) -> Option<Self> {
+        let from = self.from.shortened();
+        let until = match self.until.map(|until| (until, until.shortened())) {
+            Some((until, short)) if short != until => successor(short.as_slice()),
+            other => other.map(|(until, _short)| until),
+        };
+        let is_other = from != self.from || until != self.until;
+        is_other.then(|| Self { from, until, probe: OnceCell::new(), ..*self })
+    }
+
+    /// Whether a key lies in the range.
+    pub(crate) fn contains(&self, key: &ShortKey) -> bool {
+        self.from <= *key && !self.ends_before(key.as_slice())
+    }
+
+    /// Whether it can have keys that sidecars shorten.
+    pub(crate) fn has_originals(&self) -> bool {
+        self.tables & table_bit(Table::Original as u8) != 0
+    }
+
     /// What a filter can tell by that it has none of these keys; `None` where it cannot.
     pub(crate) fn probe(&self) -> Option<&Probe> {
         self.probe.get_or_init(|| Probe::of(self.from.as_slice())).as_ref()
@@ -111,4 +134,33 @@ fn successor(prefix: &[u8]) -> Option<ShortKey> {
 /// The position that stands first in a key.
 pub(crate) fn first_position(key: &ShortKey) -> Option<u64> {
     keys::field(key.as_slice(), 0).map(Position::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_shortened_range_has_the_shortened_key_of_all_that_the_range_has(
+            table in prop_oneof![Just(1_u8), Just(1), Just(4), Just(0)],
+            digest in prop::collection::vec(prop_oneof![Just(0_u8), Just(0xff), 0..2_u8], 32),
+            prefix_len in 0_usize..=33,
+            other in prop::collection::vec(prop_oneof![Just(0_u8), Just(0xff), 0..2_u8], 0..=33),
+        ) {
+            let key = [&[table], &digest[..]].concat();
+            let short = ShortKey::new(&key).unwrap();
+            let range = KeyRange::prefix(key.get(..prefix_len).unwrap()).unwrap();
+            prop_assert!(range.contains(&short));
+            let shortened = range.shortened();
+            prop_assert!(shortened.as_ref().unwrap_or(&range).contains(&short.shortened()));
+            let other = ShortKey::new(&other).unwrap();
+            if range.contains(&other) {
+                prop_assert!(shortened.as_ref().unwrap_or(&range).contains(&other.shortened()));
+            }
+            prop_assert_eq!(shortened.is_some(), table == 1 && prefix_len > 9);
+        }
+    }
 }

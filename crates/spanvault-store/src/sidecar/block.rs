@@ -1,8 +1,8 @@
 //! The blocks of a sidecar: each is read with one call and carries its own checksum.
 
-use super::{KEY_BLOCK_BYTES, SLOT_BYTES, SLOTS_PER_BLOCK};
+use super::{SLOT_BYTES, SLOTS_PER_BLOCK, Version};
 use crate::bytes::{Fields, len_u64, put_u48, put_varint};
-use crate::segment::{Entry, KEY_BYTES_MAX, KeyRange, ShortKey, Slot};
+use crate::segment::{Entry, KEY_BYTES_MAX, KeyRange, ShortKey, Slot, UNKNOWN};
 
 const CRC_BYTES: usize = 4;
 
@@ -19,25 +19,60 @@ fn opened(block: &[u8]) -> Option<&[u8]> {
     (crc32fast::hash(content).to_le_bytes() == *crc).then_some(content)
 }
 
-/// Length of a block of `count` slots.
+/// Length of a block of `count` slots of version 1.
 pub(super) const fn slot_block_bytes(count: usize) -> usize {
     count * SLOT_BYTES + CRC_BYTES
 }
 
-pub(super) fn encode_slots(slots: &[Slot]) -> Vec<u8> {
+pub(super) fn encode_slots(slots: &[Slot], version: Version) -> Vec<u8> {
     let mut block = Vec::with_capacity(slot_block_bytes(slots.len()));
+    let mut last = Slot { offset: 0, time: 0 };
     for slot in slots {
-        put_u48(&mut block, slot.offset);
-        put_u48(&mut block, slot.time);
+        match version {
+            Version::One => {
+                put_u48(&mut block, slot.offset);
+                put_u48(&mut block, slot.time);
+            }
+            Version::Two => {
+                put_step(&mut block, &mut last.offset, slot.offset);
+                put_step(&mut block, &mut last.time, slot.time);
+            }
+        }
     }
     seal(block)
 }
 
-pub(super) fn decode_slots(block: &[u8]) -> Option<Vec<Slot>> {
+/// Appends how far `value` lies from the last one that was known; 0 where it is not known itself.
+fn put_step(block: &mut Vec<u8>, last: &mut u64, value: u64) {
+    if value == UNKNOWN {
+        put_varint(block, 0);
+        return;
+    }
+    let step = value.wrapping_sub(*last).cast_signed();
+    put_varint(block, ((step << 1) ^ (step >> 63)).cast_unsigned() + 1);
+    *last = value;
+}
+
+/// What [`put_step`] appends.
+fn take_step(fields: &mut Fields<'_>, last: &mut u64) -> Option<u64> {
+    let Some(folded) = fields.varint()?.checked_sub(1) else { return Some(UNKNOWN) };
+    let step = (folded >> 1).cast_signed() ^ -((folded & 1).cast_signed());
+    *last = last.checked_add_signed(step).filter(|value| *value < UNKNOWN)?;
+    Some(*last)
+}
+
+pub(super) fn decode_slots(block: &[u8], version: Version) -> Option<Vec<Slot>> {
     let mut fields = Fields::new(opened(block)?);
     let mut slots = Vec::with_capacity(block.len() / SLOT_BYTES);
+    let mut last = Slot { offset: 0, time: 0 };
     while !fields.is_empty() {
-        slots.push(Slot { offset: fields.u48()?, time: fields.u48()? });
+        slots.push(match version {
+            Version::One => Slot { offset: fields.u48()?, time: fields.u48()? },
+            Version::Two => Slot {
+                offset: take_step(&mut fields, &mut last.offset)?,
+                time: take_step(&mut fields, &mut last.time)?,
+            },
+        });
     }
     Some(slots)
 }
@@ -66,23 +101,37 @@ impl SlotTable {
     }
 }
 
+/// In the first byte of an entry: its key has another length than the one before, which follows.
+const OTHER_LENGTH: u8 = 1 << 6;
+
 /// Takes entries until the block is full. Each key leaves out what it shares with the one before.
 pub(super) fn encode_keys(
     entries: &mut std::iter::Peekable<impl Iterator<Item = Entry>>,
     first: u64,
+    version: Version,
 ) -> Vec<u8> {
-    let mut block = Vec::with_capacity(KEY_BLOCK_BYTES + 64);
-    let mut last: Option<ShortKey> = None;
-    while block.len() < KEY_BLOCK_BYTES
+    let bytes = version.key_block_bytes();
+    let mut block = Vec::with_capacity(bytes + 64);
+    let mut last = ShortKey::EMPTY;
+    while block.len() < bytes
         && let Some(entry) = entries.next()
     {
-        let key = entry.key.as_slice();
-        let shared = last.as_ref().map_or(0, |last| shared_bytes(last.as_slice(), key));
-        put_varint(&mut block, len_u64(shared));
-        put_varint(&mut block, len_u64(key.len() - shared));
+        let (before, key) = (last.as_slice(), entry.key.as_slice());
+        let shared = shared_bytes(before, key);
+        match version {
+            Version::One => {
+                put_varint(&mut block, len_u64(shared));
+                put_varint(&mut block, len_u64(key.len() - shared));
+            }
+            // Keys are shorter than the flag.
+            Version::Two if key.len() == before.len() => block.push(shared.to_le_bytes()[0]),
+            Version::Two => {
+                block.extend([shared.to_le_bytes()[0] | OTHER_LENGTH, key.len().to_le_bytes()[0]]);
+            }
+        }
         block.extend_from_slice(key.get(shared..).unwrap_or_default());
         put_varint(&mut block, entry.at - first);
-        last = Some(entry.key);
+        last = entry.key;
     }
     seal(block)
 }
@@ -93,6 +142,7 @@ const ENTRIES_PER_MARK: usize = 8;
 /// A block of keys in memory, as it stands in the file, and where in it a search may begin.
 #[derive(Debug)]
 pub(crate) struct KeyBlock {
+    version: Version,
     content: Box<[u8]>,
     marks: Box<[Mark]>,
 }
@@ -107,9 +157,9 @@ struct Mark {
 
 impl KeyBlock {
     /// The content of a block, if it is as it was written.
-    pub(super) fn open(block: &[u8]) -> Option<Self> {
+    pub(super) fn open(block: &[u8], version: Version) -> Option<Self> {
         let content = opened(block)?;
-        let mut steps = Steps::new(content, 0, 0)?;
+        let mut steps = Steps::new(version, content, 0, 0)?;
         let (mut bytes, mut count) = ([0; KEY_BYTES_MAX], 0_usize);
         let mut marks = Vec::new();
         while !steps.fields.is_empty() {
@@ -121,7 +171,7 @@ impl KeyBlock {
                 marks.push(Mark { before: ShortKey::new(bytes.get(..steps.len)?)?, offset });
             }
         }
-        Some(Self { content: content.into(), marks: marks.into() })
+        Some(Self { version, content: content.into(), marks: marks.into() })
     }
 
     /// Appends the entries that lie in `range`; `None` where the block does not decode.
@@ -131,7 +181,7 @@ impl KeyBlock {
         let mark = passed.checked_sub(1).and_then(|last| self.marks.get(last));
         let before = mark.map_or(&[][..], |mark| mark.before.as_slice());
         let offset = mark.map_or(0, |mark| mark.offset as usize);
-        let mut steps = Steps::new(&self.content, offset, before.len())?;
+        let mut steps = Steps::new(self.version, &self.content, offset, before.len())?;
         // How much the key before has in common with what is wanted, which comes after it.
         let mut agreed = shared_bytes(before, wanted);
         let mut step = loop {
@@ -171,6 +221,7 @@ impl KeyBlock {
 
 /// Goes through the entries of a block without putting their keys together.
 struct Steps<'b> {
+    version: Version,
     fields: Fields<'b>,
     /// The length of the last key.
     len: usize,
@@ -187,14 +238,24 @@ struct Step<'b> {
 
 impl<'b> Steps<'b> {
     /// From the entry at `offset` on, before which stands a key of `len` bytes.
-    fn new(content: &'b [u8], offset: usize, len: usize) -> Option<Self> {
-        Some(Self { fields: Fields::new(content.get(offset..)?), len })
+    fn new(version: Version, content: &'b [u8], offset: usize, len: usize) -> Option<Self> {
+        Some(Self { version, fields: Fields::new(content.get(offset..)?), len })
     }
 
     /// The next entry; `None` where it does not decode.
     fn next(&mut self) -> Option<Step<'b>> {
-        let shared = usize::try_from(self.fields.varint()?).ok()?;
-        let fresh = usize::try_from(self.fields.varint()?).ok()?;
+        let (shared, fresh) = match self.version {
+            Version::One => {
+                let shared = usize::try_from(self.fields.varint()?).ok()?;
+                (shared, usize::try_from(self.fields.varint()?).ok()?)
+            }
+            Version::Two => {
+                let first = self.fields.u8()?;
+                let shared = usize::from(first & !OTHER_LENGTH);
+                let len = if first & OTHER_LENGTH == 0 { self.len } else { usize::from(self.fields.u8()?) };
+                (shared, len.checked_sub(shared)?)
+            }
+        };
         let len = shared.checked_add(fresh)?;
         if shared > self.len || len > KEY_BYTES_MAX {
             return None;
@@ -216,9 +277,11 @@ mod tests {
 
     use super::*;
 
-    fn decode_keys(block: &[u8], first: u64) -> Option<Vec<Entry>> {
+    const BOTH: [Version; 2] = [Version::One, Version::Two];
+
+    fn decode_keys(block: &[u8], first: u64, version: Version) -> Option<Vec<Entry>> {
         let mut found = Vec::new();
-        KeyBlock::open(block)?.entries_in(first, &KeyRange::all(), &mut found)?;
+        KeyBlock::open(block, version)?.entries_in(first, &KeyRange::all(), &mut found)?;
         Some(found)
     }
 
@@ -229,12 +292,15 @@ mod tests {
         ) {
             let entries: Vec<_> =
                 keys.iter().map(|(key, at)| Entry { key: ShortKey::new(key).unwrap(), at: at + 5 }).collect();
-            let mut rest = entries.iter().copied().peekable();
-            let mut found = Vec::new();
-            while rest.peek().is_some() {
-                found.extend(decode_keys(&encode_keys(&mut rest, 5), 5).unwrap());
+            for version in BOTH {
+                let mut rest = entries.iter().copied().peekable();
+                let mut found = Vec::new();
+                while rest.peek().is_some() {
+                    let block = encode_keys(&mut rest, 5, version);
+                    found.extend(decode_keys(&block, 5, version).unwrap());
+                }
+                prop_assert_eq!(&found, &entries);
             }
-            prop_assert_eq!(found, entries);
         }
 
         #[test]
@@ -244,10 +310,10 @@ mod tests {
         ) {
             let entries: Vec<_> =
                 keys.iter().map(|(key, at)| Entry { key: ShortKey::new(key).unwrap(), at: *at }).collect();
-            let block = encode_keys(&mut entries.iter().copied().peekable(), 0);
+            let block = encode_keys(&mut entries.iter().copied().peekable(), 0, Version::Two);
             let mut found = Vec::new();
             let range = KeyRange::prefix(&prefix).unwrap();
-            KeyBlock::open(&block).unwrap().entries_in(0, &range, &mut found).unwrap();
+            KeyBlock::open(&block, Version::Two).unwrap().entries_in(0, &range, &mut found).unwrap();
             let wanted: Vec<_> =
                 entries.into_iter().filter(|entry| entry.key.as_slice().starts_with(&prefix)).collect();
             prop_assert_eq!(found, wanted);
@@ -266,7 +332,7 @@ mod tests {
                 (0..).zip(&keys).map(|(at, key)| Entry { key: ShortKey::new(key).unwrap(), at }).collect();
             entries.sort_unstable();
             let mut rest = entries.iter().copied().peekable();
-            let block = KeyBlock::open(&encode_keys(&mut rest, 0)).unwrap();
+            let block = KeyBlock::open(&encode_keys(&mut rest, 0, Version::Two), Version::Two).unwrap();
             let held = entries.len() - rest.count();
             let prefixes = [
                 [&[table], &wanted[..]].concat()[..len].to_vec(),
@@ -284,26 +350,30 @@ mod tests {
         #[test]
         fn slot_blocks_read_back(slots in prop::collection::vec((0..=(1_u64 << 48) - 1, 0..=(1_u64 << 48) - 1), 0..256)) {
             let slots: Vec<_> = slots.into_iter().map(|(offset, time)| Slot { offset, time }).collect();
-            let block = encode_slots(&slots);
-            prop_assert_eq!(block.len(), slot_block_bytes(slots.len()));
-            prop_assert_eq!(decode_slots(&block), Some(slots));
+            for version in BOTH {
+                prop_assert_eq!(decode_slots(&encode_slots(&slots, version), version), Some(slots.clone()));
+            }
+            prop_assert_eq!(encode_slots(&slots, Version::One).len(), slot_block_bytes(slots.len()));
         }
 
         #[test]
         fn i16_a_damaged_block_is_not_read(at: prop::sample::Index, bit in 0..8, more in prop::collection::vec(any::<u8>(), 0..9)) {
             let entries = (0..50_u64).map(|at| Entry { key: ShortKey::new(&at.to_be_bytes()).unwrap(), at });
-            let mut block = encode_keys(&mut entries.peekable(), 0);
+            let mut block = encode_keys(&mut entries.peekable(), 0, Version::Two);
             let at = at.index(block.len());
             block[at] ^= 1_u8 << bit;
             block.extend(more);
-            prop_assert_eq!(decode_keys(&block, 0), None);
+            prop_assert_eq!(decode_keys(&block, 0, Version::Two), None);
         }
 
         #[test]
         fn i71_no_bytes_make_the_block_decoders_panic(bytes: Vec<u8>) {
             let sealed = seal(bytes);
-            let _keys = decode_keys(&sealed, 1);
-            let _slots = decode_slots(&sealed);
+            for version in BOTH {
+                let _slots = decode_slots(&sealed, version);
+                let keys = KeyBlock::open(&sealed, version);
+                let _found = keys.and_then(|keys| keys.entries_in(1, &KeyRange::all(), &mut Vec::new()));
+            }
         }
     }
 }

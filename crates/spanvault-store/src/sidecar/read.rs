@@ -8,7 +8,7 @@ use spanvault_env::DiskFile;
 
 use super::block::{KeyBlock, SlotTable, decode_slots, slot_block_bytes};
 use super::recent::{Recent, Spots, spots};
-use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
+use super::{CHECKED_BYTES, FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, Version};
 use crate::bytes::{Fields, len_u64};
 use crate::filter::Filter;
 use crate::segment::{Entry, KeyRange, SegmentMap, ShortKey, Slot};
@@ -37,6 +37,7 @@ pub(crate) type OpenFile<'a> = &'a dyn Fn() -> Result<Arc<dyn DiskFile>>;
 /// What the foot of a sidecar says, and its guide once it was needed.
 #[derive(Debug)]
 pub(crate) struct Sidecar {
+    pub(crate) version: Version,
     pub(crate) nonce: [u8; 16],
     pub(crate) first: u64,
     pub(crate) count: u64,
@@ -61,6 +62,8 @@ struct Guide {
     /// The first bytes of the first key of each block: a search in them alone mostly finds the block.
     leading: Vec<u64>,
     blocks: Vec<Block>,
+    /// Where each block of slots begins and how long it is; in version 1 that can be reckoned.
+    slot_blocks: Vec<(u64, usize)>,
     spots: Spots<KeyBlock>,
 }
 
@@ -97,26 +100,18 @@ struct Block {
 }
 
 impl Block {
-    fn read(&self, file: &dyn DiskFile) -> Result<KeyBlock> {
-        KeyBlock::open(&read(file, self.offset, self.len)?).ok_or(Unusable::Damaged)
+    fn read(&self, file: &dyn DiskFile, version: Version) -> Result<KeyBlock> {
+        KeyBlock::open(&read(file, self.offset, self.len)?, version).ok_or(Unusable::Damaged)
     }
 }
 
-/// Where a block of slots is.
+/// A block of slots.
 #[derive(Debug, Clone, Copy)]
 struct SlotBlock {
     number: usize,
     /// The position of its first slot.
     first: u64,
-    offset: u64,
     count: usize,
-}
-
-impl SlotBlock {
-    fn read(self, file: &dyn DiskFile) -> Result<Vec<Slot>> {
-        let bytes = read(file, self.offset, slot_block_bytes(self.count))?;
-        decode_slots(&bytes).filter(|slots| slots.len() == self.count).ok_or(Unusable::Damaged)
-    }
 }
 
 impl Sidecar {
@@ -134,11 +129,9 @@ impl Sidecar {
             return None;
         }
         let mut fields = Fields::new(checked);
-        if fields.array()? != MAGIC
-            || fields.u32()? != VERSION
-            || fields.u32()? != 0
-            || fields.u64()? != number
-        {
+        let is_one = fields.array()? == MAGIC;
+        let version = Version::from_number(fields.u32()?)?;
+        if !is_one || fields.u32()? != 0 || fields.u64()? != number {
             return None;
         }
         let nonce = fields.array()?;
@@ -151,6 +144,7 @@ impl Sidecar {
         }
         let guide_hash = fields.array()?;
         Some(Self {
+            version,
             nonce,
             first,
             count,
@@ -175,7 +169,19 @@ impl Sidecar {
     /// The slots of the block that holds `at`, and the position of the first of them.
     pub(crate) fn slots(&self, file: &dyn DiskFile, at: u64) -> Result<(u64, Vec<Slot>)> {
         let place = self.slot_block(at)?;
-        Ok((place.first, place.read(file)?))
+        Ok((place.first, self.read_slots(file, place)?))
+    }
+
+    fn read_slots(&self, file: &dyn DiskFile, block: SlotBlock) -> Result<Vec<Slot>> {
+        let (offset, len) = match self.version {
+            Version::One => {
+                let full = usize::try_from(SLOTS_PER_BLOCK).unwrap_or(0);
+                (len_u64(block.number) * len_u64(slot_block_bytes(full)), slot_block_bytes(block.count))
+            }
+            Version::Two => *self.guide(file)?.slot_blocks.get(block.number).ok_or(Unusable::Damaged)?,
+        };
+        let slots = decode_slots(&read(file, offset, len)?, self.version);
+        slots.filter(|slots| slots.len() == block.count).ok_or(Unusable::Damaged)
     }
 
     /// As [`Sidecar::slots`], out of what is at hand.
@@ -209,7 +215,7 @@ impl Sidecar {
     fn slot_table(&self, file: OpenFile<'_>, place: SlotBlock, recent: &Recent) -> Result<Arc<SlotTable>> {
         let count = || usize::try_from(self.count.div_ceil(SLOTS_PER_BLOCK)).unwrap_or(0);
         let spots = self.slots.get_or_init(|| spots(count()));
-        let read = || SlotTable::new(&place.read(&*file()?)?).ok_or(Unusable::Damaged);
+        let read = || SlotTable::new(&self.read_slots(&*file()?, place)?).ok_or(Unusable::Damaged);
         recent.slots.get(spots, place.number, read)?.ok_or(Unusable::Damaged)
     }
 
@@ -219,10 +225,8 @@ impl Sidecar {
         let block = index / SLOTS_PER_BLOCK;
         let before = block * SLOTS_PER_BLOCK;
         let count = usize::try_from((self.count - before).min(SLOTS_PER_BLOCK)).unwrap_or(0);
-        let full = usize::try_from(SLOTS_PER_BLOCK).unwrap_or(0);
-        let offset = block * len_u64(slot_block_bytes(full));
         let number = usize::try_from(block).map_err(|_overflow| Unusable::Damaged)?;
-        Ok(SlotBlock { number, first: self.first + before, offset, count })
+        Ok(SlotBlock { number, first: self.first + before, count })
     }
 
     /// Whether what is in memory tells that it has no key of the range.
@@ -234,7 +238,12 @@ impl Sidecar {
     }
 
     /// All entries in a range of keys, sorted.
+    ///
+    /// Of some it knows the beginning alone, which [`ShortKey::shortened`] leaves; they are given if they begin as a key of
+    /// the range does.
     pub(crate) fn scan(&self, file: OpenFile<'_>, range: &KeyRange, recent: &Recent) -> Result<Vec<Entry>> {
+        let shortened = self.shortened(range);
+        let range = shortened.as_ref().unwrap_or(range);
         let mut found = Vec::new();
         if let Some(guide) = self.guide_to(file, range)? {
             for number in guide.blocks_of(range) {
@@ -244,7 +253,7 @@ impl Sidecar {
         Ok(found)
     }
 
-    /// The last entry in a range of keys.
+    /// The last entry in a range of keys, none of which is shortened.
     pub(crate) fn scan_last(
         &self,
         file: OpenFile<'_>,
@@ -284,7 +293,7 @@ impl Sidecar {
         }
         for block in &self.guide(file)?.blocks {
             let mut found = Vec::new();
-            let keys = block.read(file)?;
+            let keys = block.read(file, self.version)?;
             keys.entries_in(self.first, &KeyRange::all(), &mut found).ok_or(Unusable::Damaged)?;
             map.keys.extend(found);
         }
@@ -301,9 +310,17 @@ impl Sidecar {
         range: &KeyRange,
         found: &mut Vec<Entry>,
     ) -> Result<()> {
-        let read = || guide.blocks.get(number).ok_or(Unusable::Damaged)?.read(&*file()?);
+        let read = || guide.blocks.get(number).ok_or(Unusable::Damaged)?.read(&*file()?, self.version);
         let keys = recent.keys.get(&guide.spots, number, read)?.ok_or(Unusable::Damaged)?;
         keys.entries_in(self.first, range, found).ok_or(Unusable::Damaged)
+    }
+
+    /// The range in which keys of this version lie that lie in `range` when they are whole; `None` where it is the same.
+    fn shortened(&self, range: &KeyRange) -> Option<KeyRange> {
+        match self.version {
+            Version::One => None,
+            Version::Two => range.shortened(),
+        }
     }
 
     fn guide(&self, file: &dyn DiskFile) -> Result<&Guide> {
@@ -325,6 +342,18 @@ impl Sidecar {
         let (filter, directory) = bytes.split_at_checked(filter_len)?;
         let filter = Filter::from_bytes(filter)?;
         let mut fields = Fields::new(directory);
+        let mut slot_blocks = Vec::new();
+        if self.version == Version::Two {
+            let mut offset = 0_u64;
+            for _ in 0..self.count.div_ceil(SLOTS_PER_BLOCK) {
+                let len = fields.varint()?;
+                slot_blocks.push((offset, usize::try_from(len).ok()?));
+                offset = offset.checked_add(len)?;
+            }
+            if offset != self.keys_offset {
+                return None;
+            }
+        }
         let mut blocks = Vec::new();
         let mut offset = self.keys_offset;
         while !fields.is_empty() {
@@ -336,7 +365,7 @@ impl Sidecar {
         }
         let leading = blocks.iter().map(|block| block.first.leading()).collect();
         let spots = spots(blocks.len());
-        (offset == self.filter_offset).then_some(Guide { filter, leading, blocks, spots })
+        (offset == self.filter_offset).then_some(Guide { filter, leading, blocks, slot_blocks, spots })
     }
 }
 

@@ -1,27 +1,44 @@
 //! Writes a sidecar.
 
+use std::borrow::Cow;
+
 use super::block::{encode_keys, encode_slots};
-use super::{FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, VERSION};
+use super::{FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, Version};
 use crate::bytes::{len_u64, put_varint};
 use crate::filter::Filter;
-use crate::segment::{SegmentHead, SegmentMap};
+use crate::segment::{Entry, SegmentHead, SegmentMap};
 use crate::stamp::{CheckKey, Place};
 
 /// The bytes of the sidecar of a segment.
 pub(crate) fn encode(map: &SegmentMap, head: &SegmentHead, key: &CheckKey) -> Vec<u8> {
+    encode_as(Version::Two, map, head, key)
+}
+
+/// As [`encode`], in any version.
+pub(crate) fn encode_as(version: Version, map: &SegmentMap, head: &SegmentHead, key: &CheckKey) -> Vec<u8> {
     let mut out = Vec::new();
     let block_slots = usize::try_from(SLOTS_PER_BLOCK).unwrap_or(usize::MAX);
+    let mut directory = Vec::new();
     for slots in map.slots.chunks(block_slots) {
-        out.extend_from_slice(&encode_slots(slots));
+        let block = encode_slots(slots, version);
+        if version == Version::Two {
+            put_varint(&mut directory, len_u64(block.len()));
+        }
+        out.extend_from_slice(&block);
     }
     let keys_offset = len_u64(out.len());
 
-    let mut directory = Vec::new();
-    let keys = map.keys.sorted();
+    let mut keys = map.keys.sorted();
+    if version == Version::Two {
+        let shortened = |entry: &Entry| Entry { key: entry.key.shortened(), ..*entry };
+        let mut short: Vec<Entry> = keys.iter().map(shortened).collect();
+        short.sort();
+        keys = Cow::Owned(short);
+    }
     let mut entries = keys.iter().copied().peekable();
     while let Some(entry) = entries.peek() {
         let first_key = entry.key;
-        let block = encode_keys(&mut entries, map.first);
+        let block = encode_keys(&mut entries, map.first, version);
         put_varint(&mut directory, len_u64(first_key.as_slice().len()));
         directory.extend_from_slice(first_key.as_slice());
         put_varint(&mut directory, len_u64(block.len()));
@@ -40,7 +57,7 @@ pub(crate) fn encode(map: &SegmentMap, head: &SegmentHead, key: &CheckKey) -> Ve
 
     let mut foot = Vec::with_capacity(FOOT_BYTES);
     foot.extend_from_slice(&MAGIC);
-    foot.extend_from_slice(&VERSION.to_le_bytes());
+    foot.extend_from_slice(&(version as u32).to_le_bytes());
     foot.extend_from_slice(&[0; 4]);
     foot.extend_from_slice(&head.number.to_le_bytes());
     foot.extend_from_slice(&head.nonce);
