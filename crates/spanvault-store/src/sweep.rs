@@ -7,7 +7,6 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use spanvault_env::DiskFile;
 use spanvault_types::{ContentHash, Event, Position, SpanRecorded};
 
 use crate::bytes::len_u64;
@@ -16,9 +15,8 @@ use crate::segment::SEGMENT_HEAD_BYTES;
 use crate::stamp::Place;
 use crate::store::Store;
 use crate::view::{Open, Sealed};
+use crate::window::Window;
 
-/// Read with one call. It fits the cache of a core, so what was copied is looked at while it is there.
-const WINDOW_BYTES: usize = 256 << 10;
 /// A longer frame is handed over without its original.
 const FRAME_BYTES_MAX: u64 = 64 << 20;
 
@@ -103,18 +101,18 @@ impl Store {
             Home::Open(open) => (Arc::clone(&open.file), open.head.number),
             Home::Sealed(segment) => (self.log_file(segment).ok()?, segment.number()),
         };
-        let mut window = Window { file: &*file, start: 0, bytes: Vec::new() };
+        let mut window = Window::default();
         let mut offset = len_u64(SEGMENT_HEAD_BYTES);
         for at in stretch.first..stretch.end {
             let place = Place { file: number, offset };
-            let head = FrameHead::decode(window.bytes(offset, HEAD_BYTES)?, &self.key, place)?;
+            let head = FrameHead::decode(window.bytes(&*file, offset, HEAD_BYTES).ok()??, &self.key, place)?;
             if head.seq != at {
                 return None;
             }
             let middle_end = HEAD_BYTES + head.middle_len();
             let is_whole = head.frame_len() <= FRAME_BYTES_MAX;
             let wanted = if is_whole { usize::try_from(head.frame_len()).ok()? } else { middle_end };
-            let frame = window.bytes(offset, wanted)?;
+            let frame = window.bytes(&*file, offset, wanted).ok()??;
             let (front, body) = frame.split_at_checked(middle_end)?;
             let middle = front.get(HEAD_BYTES..)?;
             if crc32fast::hash(middle) != head.crc {
@@ -132,27 +130,5 @@ impl Store {
             offset += head.frame_len();
         }
         Some(())
-    }
-}
-
-/// A piece of a file.
-struct Window<'f> {
-    file: &'f dyn DiskFile,
-    start: u64,
-    bytes: Vec<u8>,
-}
-
-impl Window<'_> {
-    /// `len` bytes at `offset`; `None` where the file has them not.
-    fn bytes(&mut self, offset: u64, len: usize) -> Option<&[u8]> {
-        let end = offset.checked_add(len_u64(len))?;
-        if offset < self.start || end > self.start + len_u64(self.bytes.len()) {
-            self.bytes.resize(len.max(WINDOW_BYTES), 0);
-            let read = self.file.read_at(&mut self.bytes, offset).ok()?;
-            self.bytes.truncate(read);
-            self.start = offset;
-        }
-        let from = usize::try_from(offset - self.start).ok()?;
-        self.bytes.get(from..from.checked_add(len)?)
     }
 }

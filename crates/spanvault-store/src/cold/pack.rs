@@ -1,5 +1,6 @@
 //! Reads a pack.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::long;
 use crate::segment::hash_at;
 use crate::sidecar::Unusable;
 use crate::stamp::{CHECK_BYTES, CheckKey, Place};
+use crate::window::{WINDOW_BYTES, Window};
 
 type Result<T> = std::result::Result<T, Unusable>;
 
@@ -179,27 +181,51 @@ impl Pack {
 
     /// The line of the entry with this number.
     pub(crate) fn line(&self, number: u64) -> Result<Line> {
-        if number >= self.guide.count {
-            return Err(Unusable::Damaged);
-        }
-        let bytes = self.read(self.guide.index_offset + number * len_u64(LINE_BYTES), len_u64(LINE_BYTES))?;
+        let bytes = self.read(self.line_offset(number)?, len_u64(LINE_BYTES))?;
         Line::decode(&bytes, self.guide.id, number).ok_or(Unusable::Damaged)
+    }
+
+    /// As [`Pack::line`], out of `window`, which is read on where the line is not in it.
+    pub(crate) fn line_in(&self, window: &mut Window, number: u64) -> Result<Line> {
+        let bytes = window.bytes(&*self.file, self.line_offset(number)?, LINE_BYTES)?;
+        bytes.and_then(|bytes| Line::decode(bytes, self.guide.id, number)).ok_or(Unusable::Damaged)
+    }
+
+    fn line_offset(&self, number: u64) -> Result<u64> {
+        let offset = number.checked_mul(len_u64(LINE_BYTES)).filter(|_| number < self.guide.count);
+        offset.and_then(|offset| self.guide.index_offset.checked_add(offset)).ok_or(Unusable::Damaged)
     }
 
     /// The bytes of an entry as they are stored.
     pub(crate) fn stored(&self, line: &Line) -> Result<Vec<u8>> {
-        if line.offset.checked_add(line.stored).is_none_or(|end| end > self.guide.index_offset) {
-            return Err(Unusable::Damaged);
-        }
+        self.check_extent(line)?;
         self.read(line.offset, line.stored)
+    }
+
+    /// Whether an entry lies where entries do.
+    fn check_extent(&self, line: &Line) -> Result<()> {
+        let end = line.offset.checked_add(line.stored);
+        if end.is_some_and(|end| end <= self.guide.index_offset) { Ok(()) } else { Err(Unusable::Damaged) }
     }
 
     /// The original of an entry: it hashes to the line's hash.
     pub(crate) fn original(&self, line: &Line) -> Result<Vec<u8>> {
-        let stored = self.stored(line)?;
+        self.unpacked(line, Cow::Owned(self.stored(line)?))
+    }
+
+    /// As [`Pack::original`], out of `window`, which is read on where the entry is not in it.
+    pub(crate) fn original_in(&self, window: &mut Window, line: &Line) -> Result<Vec<u8>> {
+        self.check_extent(line)?;
+        let len = usize::try_from(line.stored).ok().filter(|len| *len <= WINDOW_BYTES);
+        let Some(len) = len else { return self.original(line) };
+        let stored = window.bytes(&*self.file, line.offset, len)?.ok_or(Unusable::Damaged)?;
+        self.unpacked(line, Cow::Borrowed(stored))
+    }
+
+    fn unpacked(&self, line: &Line, stored: Cow<'_, [u8]>) -> Result<Vec<u8>> {
         let raw = usize::try_from(line.raw).map_err(|_overflow| Unusable::Damaged)?;
         let bytes = match (line.method, &self.dictionary) {
-            (Method::Raw, _) => stored,
+            (Method::Raw, _) => stored.into_owned(),
             (Method::Zstd, _) => unpack(&stored, line.raw, None)?,
             (Method::ZstdDictionary, Some((_, prepared))) => unpack(&stored, line.raw, Some(prepared))?,
             (Method::Chunked, _) => self.joined(line, &stored, 0..line.raw)?,

@@ -357,6 +357,63 @@ fn i17_a_record_that_may_be_a_tombstone_is_never_passed_by_on_the_second_way_to_
     }
 }
 
+/// What a reader of cold originals gives of each original, asked in order.
+fn cold_bodies(store: &Store, ledger: &Ledger) -> Vec<Option<Vec<u8>>> {
+    let mut cold = store.cold_bodies();
+    let originals = ledger.batches.iter().flat_map(|batch| &batch.originals);
+    originals.map(|(at, bytes)| cold.read(*at, &ContentHash::of(bytes))).collect()
+}
+
+#[test]
+fn i2_cold_originals_one_after_the_other_are_what_single_reads_give_or_nothing() {
+    let world = World::new().with_segments_of(3_000);
+    let store = world.open();
+    let mut ledger = Ledger::default();
+    for _ in 0..12 {
+        ledger.commit(&store, &[500, 100, 40]).unwrap();
+    }
+    let all = positions(&ledger);
+    for some in [&all[..10], &all[10..25]] {
+        demote(&store, some).unwrap();
+    }
+    free(&store).unwrap();
+    condemn(&store, &all[4..9]).unwrap();
+    let _tombstones = remove_all(&store, &all[5..8]).unwrap();
+    let plainly_cold = |n: usize| n < 25 && !(5..8).contains(&n);
+    let check = |store: &Store| {
+        for (n, found) in cold_bodies(store, &ledger).into_iter().enumerate() {
+            assert_eq!(found.is_some(), plainly_cold(n), "{n}");
+            assert_eq!(found, store.original(all[n]).ok().map(|original| original.bytes).filter(|_| n < 25));
+        }
+    };
+    check(&store);
+    free(&store).unwrap();
+    check(&store);
+    let mut cold = store.cold_bodies();
+    assert_eq!(cold.read(all[0], &ContentHash::of(b"other bytes")), None);
+    assert!(cold.read(all[20], &store.original(all[20]).unwrap().hash).is_some());
+    assert!(cold.read(all[3], &store.original(all[3]).unwrap().hash).is_some(), "in any order");
+    drop(cold);
+    drop(store);
+
+    let world = world.restarted();
+    let packs = world.disk.files().into_iter().filter(|(path, _len)| path.starts_with(file("cold")));
+    for (pack, len) in packs.collect::<Vec<_>>() {
+        for byte in (0..len).step_by(23) {
+            let damaged = world.restarted();
+            damaged.disk.flip_bit(&pack, byte, u8::try_from(byte % 8).unwrap()).unwrap();
+            let store = damaged.read();
+            let found = cold_bodies(&store, &ledger);
+            let lost = (0..25).filter(|n| plainly_cold(*n) && found[*n].is_none()).count();
+            assert!(lost <= 1, "{lost} lost by byte {byte}");
+            let originals = ledger.batches.iter().flat_map(|batch| &batch.originals);
+            for (found, (at, bytes)) in found.iter().zip(originals) {
+                assert!(found.as_ref().is_none_or(|found| found == bytes), "{at}, byte {byte}");
+            }
+        }
+    }
+}
+
 #[test]
 fn i17_a_pack_with_a_damaged_entry_still_lets_the_reclaimed_ones_go() {
     let world = World::new();

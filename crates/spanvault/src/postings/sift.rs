@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use spanvault_store::{Stretch, SweptSpan};
+use spanvault_store::{ColdBodies, Stretch, SweptSpan};
 use spanvault_types::{Position, SpanKind};
 
 use super::narrow::{InPart, LookUp, Search, known};
@@ -112,8 +112,9 @@ impl Sifting<'_, '_> {
     fn sweep(&self, stretch: &Stretch) -> Option<Swept> {
         let mut swept = Swept::new(stretch);
         let mut is_too_much = false;
+        let mut cold = self.search.originals.vault.store.cold_bodies();
         self.search.originals.vault.store.sweep(stretch, &mut |found| {
-            if let Some(recorded) = self.take(found, &mut swept) {
+            if let Some(recorded) = self.take(found, &mut cold, &mut swept) {
                 swept.let_through.push(recorded);
                 is_too_much = self.let_through.fetch_add(1, Ordering::Relaxed) >= LET_THROUGH_MAX;
             }
@@ -123,7 +124,7 @@ impl Sifting<'_, '_> {
     }
 
     /// Looks at a span, and gives it back if it is let through.
-    fn take(&self, found: SweptSpan<'_>, swept: &mut Swept) -> Option<Recorded> {
+    fn take(&self, found: SweptSpan<'_>, cold: &mut ColdBodies<'_>, swept: &mut Swept) -> Option<Recorded> {
         let (at, hash, kind, original) = (found.at, found.hash, found.span.kind, found.span.original);
         if kind == SpanKind::Meta || self.search.whole.contains(&found.span.session) {
             return None;
@@ -138,8 +139,12 @@ impl Sifting<'_, '_> {
             }
             let is_ruled_out = match found.original() {
                 Some(original) => self.sieve.rules_out(original),
-                // It may be in the cold tier.
-                None => vault.store.original(at).is_ok_and(|original| self.sieve.rules_out(&original.bytes)),
+                None => match hash.and_then(|hash| cold.read(at, &hash)) {
+                    Some(original) => self.sieve.rules_out(&original),
+                    None => {
+                        vault.store.original(at).is_ok_and(|original| self.sieve.rules_out(&original.bytes))
+                    }
+                },
             };
             if is_ruled_out {
                 swept.note_none(at);

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::ask::{AskSpan, Originals, Query, Sight, Transcripts, Within, evaluate, evaluate_all};
 use crate::asking::VaultOriginals;
 use crate::error::{Error, Result};
-use crate::{IngestOptions, SpanDraft, Vault};
+use crate::{Cooling, IngestOptions, Run, SpanDraft, Vault};
 
 /// The originals of a vault, of which every one is read and parsed.
 struct Unsifted<'v>(VaultOriginals<'v>);
@@ -46,7 +46,7 @@ impl Originals for Unsifted<'_> {
     }
 }
 
-/// A vault of every format, and the texts that its originals say.
+/// A vault of every format, half of it cold, and the texts that its originals say.
 struct Library {
     dir: TempDir,
     texts: Vec<String>,
@@ -59,7 +59,14 @@ static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
     let mut files: Vec<_> =
         std::fs::read_dir(seeds).expect("seeds").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
-    for file in files {
+    let half = files.len() / 2;
+    for (n, file) in files.into_iter().enumerate() {
+        if n == half {
+            // What is there by now is in the cold tier alone.
+            let demoted =
+                vault.demote(Cooling::After(0), Run::Real, &mut |_progress| {}).expect("it is demoted");
+            assert!(demoted.demoted > 100 && demoted.bytes_freed > 0, "{demoted:?}");
+        }
         let options = IngestOptions::default();
         vault.ingest(&file, &options, &mut |_read, _len| {}).expect("it is ingested");
     }
