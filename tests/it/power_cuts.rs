@@ -1,6 +1,6 @@
 //! T6: the power goes while the program writes to a real file system; what was acknowledged is there afterwards.
 //!
-//! An ext4 on a loop device is shut down without its journal (`FS_IOC_SHUTDOWN`): what no sync had made durable is gone,
+//! A file system on a loop device is shut down without its journal (`FS_IOC_SHUTDOWN`): what no sync had made durable is gone,
 //! as after a power cut. The writer is stopped first, because a sync in flight while a file system is shut down may
 //! return as if it had worked, which no power cut does.
 
@@ -15,6 +15,7 @@ use spanvault::Vault;
 use spanvault::types::ContentHash;
 use spanvault_testkit::reliability;
 
+use crate::file_system::{FileSystem, unmount};
 use crate::outside::{self, Fate, May, fate, lines, run};
 
 /// Rounds on one file system, one after another.
@@ -33,20 +34,22 @@ fn disks() -> u32 {
 }
 
 /// A file system of its own whose power can be cut; gone with the value.
-struct Ext4 {
+struct Disk {
+    kind: FileSystem,
     root: tempfile::TempDir,
     is_mounted: bool,
+    is_cut: bool,
 }
 
-impl Ext4 {
+impl Disk {
     /// Makes one, or says why this machine cannot.
-    fn make() -> Result<Self, String> {
+    fn make(kind: FileSystem) -> Result<Self, String> {
         let root = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let mut disk = Self { root, is_mounted: false };
+        let mut disk = Self { kind, root, is_mounted: false, is_cut: false };
         std::fs::create_dir(disk.mount_point()).map_err(|error| error.to_string())?;
         let image = std::fs::File::create(disk.image()).map_err(|error| error.to_string())?;
         image.set_len(256 << 20).map_err(|error| error.to_string())?;
-        run("mkfs.ext4", &["-q", "-F", &disk.image().to_string_lossy()])?;
+        kind.make(&disk.image())?;
         run("perl", &["-e", "1"])?;
         disk.mount()?;
         Ok(disk)
@@ -61,21 +64,25 @@ impl Ext4 {
     }
 
     fn mount(&mut self) -> Result<(), String> {
-        let (image, at) = (self.image(), self.mount_point());
-        run("mount", &["-o", "loop", &image.to_string_lossy(), &at.to_string_lossy()])?;
+        self.kind.mount(&self.image(), &self.mount_point())?;
         self.is_mounted = true;
+        self.is_cut = false;
         Ok(())
     }
 
     fn unmount(&mut self) -> Result<(), String> {
-        run("umount", &[&self.mount_point().to_string_lossy()])?;
+        unmount(&self.mount_point())?;
         self.is_mounted = false;
         Ok(())
     }
 
-    /// The power goes: from now on nothing reaches the disk.
-    fn cut(&self) {
+    /// The power goes, if it has not gone: from now on nothing reaches the disk.
+    fn cut(&mut self) {
+        if self.is_cut {
+            return;
+        }
         run("perl", &["-e", SHUT_DOWN, &self.mount_point().to_string_lossy()]).unwrap();
+        self.is_cut = true;
     }
 
     /// The power is back.
@@ -85,7 +92,7 @@ impl Ext4 {
     }
 }
 
-impl Drop for Ext4 {
+impl Drop for Disk {
     fn drop(&mut self) {
         if self.is_mounted {
             let unmounted = self.unmount();
@@ -96,7 +103,7 @@ impl Drop for Ext4 {
 
 /// A vault on that file system, and outside of it what it acknowledged.
 struct Ledger {
-    disk: Ext4,
+    disk: Disk,
     transcripts: tempfile::TempDir,
     originals: BTreeMap<ContentHash, (Vec<u8>, May)>,
     sessions: u32,
@@ -161,10 +168,8 @@ impl Ledger {
                 _ => drop(self.command(&["reclaim"], until)),
             }
         }
-        // It may have come between two commands, and does no harm twice.
-        if self.disk.is_mounted {
-            self.disk.cut();
-        }
+        // It may have come between two commands.
+        self.disk.cut();
     }
 
     /// Takes in a new session: first its rule, where it has one, so that nothing is due before its hold.
@@ -210,9 +215,13 @@ fn i1_i10_what_was_acknowledged_survives_power_cuts_on_a_real_file_system() {
     if std::env::var_os("SPANVAULT_ROOT_TESTS").is_none_or(|set| set != "1") {
         return skip("a file system of its own needs root; set SPANVAULT_ROOT_TESTS=1");
     }
+    let kind = FileSystem::asked_for();
+    if !kind.can_be_cut() {
+        return skip(&format!("{} cannot be shut down without its journal", kind.name()));
+    }
     let (mut cuts, mut interrupted, mut gone, mut there) = (0, 0, 0, 0);
     for _disk in 0..disks() {
-        let disk = match Ext4::make() {
+        let disk = match Disk::make(kind) {
             Ok(disk) => disk,
             Err(why) => return skip(&format!("no file system on a loop device: {why}")),
         };
@@ -242,7 +251,8 @@ fn i1_i10_what_was_acknowledged_survives_power_cuts_on_a_real_file_system() {
         assert!(gone > 0, "nothing was ever reclaimed");
     }
     println!(
-        "{interrupted} of {cuts} cuts hit a command; {there} originals there, {gone} of the last disk gone"
+        "{}: {interrupted} of {cuts} cuts hit a command; {there} originals there, {gone} of the last disk gone",
+        kind.name()
     );
     assert!(interrupted > 0 && there > 0);
     reliability("t6_power_cuts", cuts, ROUNDS_OF_A_DISK);

@@ -1,9 +1,9 @@
 //! T7: what a power cut could leave of a real block device, at any write, is opened; what was acknowledged is there.
 //!
-//! A vault lives on an ext4 over a device that records every write and flush (`recorded_disk.rs`): the real binary
+//! A vault lives on a file system over a device that records every write and flush (`recorded_disk.rs`): the real binary
 //! ingests, holds, compacts, demotes and reclaims, and an agent in this process records span by span. Afterwards crash
 //! states are made: everything before the last flush, and of the sectors written since, all, none, or any. Each is mounted,
-//! so that ext4 goes through its journal, and opened as after a new boot. Its log has to be a beginning of the whole log
+//! so that the file system goes through its journal, and opened as after a new boot. Its log has to be a beginning of the whole log
 //! that reaches as far as anything was acknowledged (I7). Sled does not survive this by itself; the index does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,10 @@ use spanvault::{Options, SpanDraft, Vault};
 use spanvault_env::{BootId, Clock, RealClock};
 use spanvault_testkit::reliability;
 
+use crate::file_system::{FileSystem, unmount};
 use crate::outside::{Fate, May, fate, lines, look, run};
 use crate::recorded_disk::{RecordedDisk, Recording, Unflushed};
 
-const DISK_BYTES: usize = 64 << 20;
 /// How often the story is told: what stays, what is held and what goes, summarised, demoted, condemned and removed.
 const CHAPTERS: u32 = 3;
 /// So small that the agent seals segments.
@@ -54,8 +54,8 @@ impl Clock for NextBoot {
 struct Mounted(PathBuf);
 
 impl Mounted {
-    fn mount(image: &Path, at: &Path) -> Result<Self, String> {
-        run("mount", &["-o", "loop,noatime", &image.to_string_lossy(), &at.to_string_lossy()])?;
+    fn mount(kind: FileSystem, image: &Path, at: &Path) -> Result<Self, String> {
+        kind.mount(image, at)?;
         Ok(Self(at.to_owned()))
     }
 
@@ -66,7 +66,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let unmounted = run("umount", &[&self.0.to_string_lossy()]);
+        let unmounted = unmount(&self.0);
         assert!(unmounted.is_ok() || std::thread::panicking(), "{unmounted:?}");
     }
 }
@@ -177,17 +177,16 @@ struct Told {
 }
 
 /// Tells the story on a new device, or says why this machine cannot.
-fn tell(root: &Path) -> Result<Told, String> {
+fn tell(kind: FileSystem, root: &Path) -> Result<Told, String> {
     let (served, mount_point, transcripts) =
         (root.join("served"), root.join("disk"), root.join("transcripts"));
     for dir in [&served, &mount_point, &transcripts] {
         std::fs::create_dir(dir).map_err(|error| error.to_string())?;
     }
-    let disk = RecordedDisk::serve(&served, DISK_BYTES)?;
+    let disk = RecordedDisk::serve(&served, kind.device_bytes())?;
     let file = disk.file();
-    // What mkfs leaves for later would be written by the kernel at any time.
-    run("mkfs.ext4", &["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", &file.to_string_lossy()])?;
-    let mounted = Mounted::mount(&file, &mount_point)?;
+    kind.make(&file)?;
+    let mounted = Mounted::mount(kind, &file, &mount_point)?;
     run("sync", &["-f", &mount_point.to_string_lossy()])?;
     disk.record();
     let mut story = Story { disk, mounted, transcripts, originals: BTreeMap::new(), revisions: Vec::new() };
@@ -333,8 +332,9 @@ fn i1_i7_i12_whatever_a_power_cut_leaves_of_a_recorded_device_has_all_that_was_a
     if std::env::var_os("SPANVAULT_ROOT_TESTS").is_none_or(|set| set != "1") {
         return skip("a file system of its own needs root; set SPANVAULT_ROOT_TESTS=1");
     }
+    let kind = FileSystem::asked_for();
     let root = tempfile::tempdir().unwrap();
-    let told = match tell(root.path()) {
+    let told = match tell(kind, root.path()) {
         Ok(told) => told,
         Err(why) => return skip(&format!("no recorded device: {why}")),
     };
@@ -343,14 +343,15 @@ fn i1_i7_i12_whatever_a_power_cut_leaves_of_a_recorded_device_has_all_that_was_a
     std::fs::create_dir(&at).unwrap();
     let ops = told.recording.ops();
     println!(
-        "{ops} writes and flushes, {} flushes, {} originals",
+        "{}: {ops} writes and flushes, {} flushes, {} originals",
+        kind.name(),
         told.recording.flushes(),
         told.originals.len()
     );
     let mut lost = 0;
     let mut state = |cut: usize, unflushed, lies| {
         lost += told.recording.leave(cut, unflushed, lies, &image);
-        Mounted::mount(&image, &at).and_then(|state| reopen(&told, &state, cut, &scratch))
+        Mounted::mount(kind, &image, &at).and_then(|state| reopen(&told, &state, cut, &scratch))
     };
     let (mut short, mut renewed) = (0, 0);
     for n in 0..states() {
