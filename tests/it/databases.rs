@@ -114,6 +114,26 @@ fn a_database_that_grew_adds_what_is_new_and_a_copy_of_it_nothing() {
 }
 
 #[test]
+fn i80_a_row_that_was_changed_is_a_conflict_and_a_later_summary_replaced_what_it_says_now() {
+    let sandbox = Sandbox::new();
+    let file = database(&sandbox, "lcm.db", TABLES);
+    sandbox.json_one(&["ingest", &file]);
+    database(
+        &sandbox,
+        "lcm.db",
+        "UPDATE messages SET content = 'go on with build 9000' WHERE message_id = 5;
+         INSERT INTO summaries VALUES ('sum_d', 1, 'leaf', 0, 'They go on.', 9, '2026-02-03 09:02:00');
+         INSERT INTO summary_messages VALUES ('sum_d', 5, 0), ('sum_d', 77, 1);",
+    );
+    let line = sandbox.json_one(&["ingest", &file]);
+    assert_eq!((line["spans_new"].as_u64(), line["conflicts"].as_u64()), (Some(2), Some(1)), "{line}");
+    let told = &line["compactions"][0];
+    assert_eq!(told["covers"], 1, "a row that is gone was not there: {line}");
+    let expanded = sandbox.json_one(&["expand", told["summary"].as_str().unwrap()]);
+    assert!(expanded["omitted"].to_string().contains("9000"), "{expanded}");
+}
+
+#[test]
 fn changes_that_are_in_the_log_beside_a_database_are_told_of() {
     let sandbox = Sandbox::new();
     let path = sandbox.path("lcm.db");
@@ -145,6 +165,13 @@ fn any_other_database_is_refused_or_kept_as_bytes_and_a_damaged_one_records_noth
         assert!(error["hint"].as_str().unwrap().contains("--format generic_text"), "{error}");
         assert_eq!(sandbox.json(&["sessions"]).len(), 0);
     }
+    // In a folder, what is of no known program is passed over.
+    std::fs::remove_file(&torn).unwrap();
+    database(&sandbox, "lcm.db", TABLES);
+    let lines = sandbox.json(&["ingest", sandbox.path("").to_str().unwrap()]);
+    let read: Vec<_> =
+        lines.iter().filter(|line| line["spans_new"].as_u64().is_some_and(|spans| spans > 0)).collect();
+    assert!(matches!(read.as_slice(), [line] if line["format"] == "lcm"), "{lines:?}");
     sandbox.json_one(&["ingest", &other, "--format", "generic_text"]);
     assert!(restored(&sandbox, &other) == std::fs::read(&other).unwrap());
 }

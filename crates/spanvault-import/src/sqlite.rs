@@ -22,9 +22,13 @@ pub(crate) use table::Place;
 /// What a database file begins with.
 pub(crate) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
+/// How many rows are looked at in all: whoever reads a database holds something of each.
+const ROWS_MAX: u32 = 1 << 22;
+
 /// A database file that is open.
 pub(crate) struct Database<R> {
     pages: Pages<R>,
+    rows_left: u32,
     tables: BTreeMap<String, Table>,
 }
 
@@ -54,16 +58,17 @@ impl Table {
 }
 
 impl<R: Read + Seek> Database<R> {
-    /// Opens a database and reads what tables it has.
+    /// Opens a database and reads which of the tables of these names it has.
     ///
     /// # Errors
     /// What the file says, and `InvalidData` where it is no database or is damaged.
-    pub(crate) fn open(file: R) -> io::Result<Self> {
-        let mut database = Self { pages: Pages::open(file)?, tables: BTreeMap::new() };
+    pub(crate) fn open(file: R, names: &[&str]) -> io::Result<Self> {
+        let pages = Pages::open(file)?;
+        let mut database = Self { pages, rows_left: ROWS_MAX, tables: BTreeMap::new() };
         let schema = schema::table();
         let mut tables = BTreeMap::new();
         database.scan(&schema, &mut |row, _place| {
-            if let Some(table) = schema::table_of(&schema, row)? {
+            if let Some(table) = schema::table_of(&schema, row, names)? {
                 tables.insert(table.name.clone(), table);
             }
             Ok(())
@@ -86,7 +91,11 @@ impl<R: Read + Seek> Database<R> {
         table: &Table,
         take: &mut dyn FnMut(&mut Row<'_, R>, Place) -> io::Result<()>,
     ) -> io::Result<()> {
-        table::scan(&mut self.pages, table, take)
+        let left = &mut self.rows_left;
+        table::scan(&mut self.pages, table, &mut |row, place| {
+            *left = left.checked_sub(1).ok_or_else(|| damaged("it has more rows than are read"))?;
+            take(row, place)
+        })
     }
 
     /// Reads the row at a place that a scan of this table gave.

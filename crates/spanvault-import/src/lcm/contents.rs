@@ -11,6 +11,16 @@ use std::io::{self, Read, Seek};
 use crate::sqlite::{Database, Place, Row, Table, Value};
 use crate::time::{ms_of, ms_of_number};
 
+/// The tables that anything is read of.
+const TABLES: [&str; 7] = [
+    "conversations",
+    "messages",
+    "message_parts",
+    "summaries",
+    "summary_messages",
+    "summary_parents",
+    "summary_nodes",
+];
 /// A longer id is none.
 const ID_BYTES_MAX: usize = 512;
 
@@ -74,7 +84,7 @@ impl<R: Read + Seek> Contents<R> {
     /// # Errors
     /// What the file says, and `InvalidData` where it is no database or is damaged.
     pub(crate) fn open(file: R) -> io::Result<Option<Self>> {
-        let mut database = Database::open(file)?;
+        let mut database = Database::open(file, &TABLES)?;
         let Some(messages) = database.table("messages").cloned() else { return Ok(None) };
         let (tables, mut conversations, parts) = if lossless::is_its_own(&database, &messages) {
             lossless::read(&mut database, messages)?

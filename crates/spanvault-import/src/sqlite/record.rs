@@ -1,6 +1,7 @@
 //! The values of a row.
 
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 
 use super::page::{Pages, TextEncoding, number, varint};
 use super::{Table, damaged};
@@ -41,6 +42,17 @@ pub(crate) struct Row<'p, R> {
     table: &'p Table,
     number: i64,
     payload: Payload,
+    /// Where the values go on behind the last one that was asked for.
+    next: Option<Next>,
+}
+
+/// The value of a column: where its kind stands in the head of the row, and where its bytes begin.
+#[derive(Debug, Clone, Copy)]
+struct Next {
+    column: usize,
+    kind_at: usize,
+    at: usize,
+    head_end: usize,
 }
 
 /// The bytes of a row.
@@ -60,7 +72,7 @@ impl<'p, R: Read + Seek> Row<'p, R> {
         number: i64,
         payload: Payload,
     ) -> Self {
-        Self { pages, table, number, payload }
+        Self { pages, table, number, payload, next: None }
     }
 
     /// The value of a column; `Null` where the row was written before the table had it, or there is no such column.
@@ -74,20 +86,24 @@ impl<'p, R: Read + Seek> Row<'p, R> {
         if self.table.row_id == Some(column) {
             return Ok(Some(Value::Integer(self.number)));
         }
-        let (header_len, mut at) = self.varint(0)?;
-        let mut body = to_len(header_len)?;
-        let header_end = body;
-        for n in 0.. {
-            if at >= header_end {
-                return Ok(None);
+        // Whoever asks for one column after the other walks over the head once.
+        let mut next = if let Some(next) = self.next.filter(|next| next.column <= column) {
+            next
+        } else {
+            let (head_bytes, kind_at) = self.varint(0)?;
+            let head_end = to_len(head_bytes)?;
+            Next { column: 0, kind_at, at: head_end, head_end }
+        };
+        while next.kind_at < next.head_end {
+            let (kind, kind_end) = self.varint(next.kind_at)?;
+            let (at, len) = (next.at, value_len(kind)?);
+            let end = at.checked_add(len).ok_or_else(|| damaged("a row is too long"))?;
+            let is_wanted = next.column == column;
+            next = Next { column: next.column + 1, kind_at: kind_end, at: end, ..next };
+            if is_wanted {
+                self.next = Some(next);
+                return self.value(kind, at..end).map(Some);
             }
-            let (kind, next) = self.varint(at)?;
-            let len = value_len(kind)?;
-            if n == column {
-                return self.value(kind, body, len).map(Some);
-            }
-            at = next;
-            body = body.checked_add(len).ok_or_else(|| damaged("a row is too long"))?;
         }
         Ok(None)
     }
@@ -98,10 +114,9 @@ impl<'p, R: Read + Seek> Row<'p, R> {
         varint(&self.payload.bytes, at)
     }
 
-    fn value(&mut self, kind: u64, at: usize, len: usize) -> io::Result<Value> {
-        let end = at.checked_add(len).ok_or_else(|| damaged("a row is too long"))?;
-        self.read_to(end)?;
-        let bytes = self.payload.bytes.get(at..end).ok_or_else(|| damaged("a row ends too early"))?;
+    fn value(&mut self, kind: u64, range: Range<usize>) -> io::Result<Value> {
+        self.read_to(range.end)?;
+        let bytes = self.payload.bytes.get(range).ok_or_else(|| damaged("a row ends too early"))?;
         Ok(match kind {
             0 => Value::Null,
             1..=6 => Value::Integer(integer(bytes)),

@@ -5,8 +5,10 @@
 
 use std::io::{self, Read, Seek};
 
-use super::{Row, Table, Value};
+use super::{Row, Table, Value, damaged};
 
+/// A longer statement is not read; the program's own limit is just below.
+const STATEMENT_BYTES_MAX: usize = 1 << 20;
 /// Words that begin what is no column.
 const CONSTRAINTS: [&str; 5] = ["constraint", "primary", "unique", "check", "foreign"];
 
@@ -16,18 +18,24 @@ pub(super) fn table() -> Table {
     Table { name: String::new(), root: 1, columns: columns.map(str::to_owned).to_vec(), row_id: None }
 }
 
-/// The table that a row of that one tells of; `None` for indexes, views and tables that are no ordinary ones.
-pub(super) fn table_of<R: Read + Seek>(schema: &Table, row: &mut Row<'_, R>) -> io::Result<Option<Table>> {
+/// The table that a row of that one tells of; `None` for indexes, views, tables that are no ordinary ones, and those of
+/// other names.
+pub(super) fn table_of<R: Read + Seek>(
+    schema: &Table,
+    row: &mut Row<'_, R>,
+    names: &[&str],
+) -> io::Result<Option<Table>> {
     let mut get = |name| row.get(schema.column(name));
+    let (kind, name) = (get("type")?, get("name")?.text().unwrap_or_default().to_ascii_lowercase());
     let root = get("rootpage")?.integer().and_then(|root| u32::try_from(root).ok());
-    let (kind, name, sql) = (get("type")?, get("name")?.text(), get("sql")?.text());
-    let is_table = kind == Value::Text("table".to_owned());
-    let (Some(root), Some(name), Some(sql), true) = (root.filter(|root| *root > 0), name, sql, is_table)
-    else {
-        return Ok(None);
-    };
+    let is_wanted = kind == Value::Text("table".to_owned()) && names.contains(&name.as_str());
+    let Some(root) = root.filter(|root| *root > 0 && is_wanted) else { return Ok(None) };
+    let sql = get("sql")?.text().unwrap_or_default();
+    if sql.len() > STATEMENT_BYTES_MAX {
+        return Err(damaged("a table has too many columns"));
+    }
     let (columns, row_id) = columns_of(&sql);
-    Ok(Some(Table { name: name.to_ascii_lowercase(), root, columns, row_id }))
+    Ok(Some(Table { name, root, columns, row_id }))
 }
 
 /// The columns of a `CREATE TABLE` statement, and which of them is the number of the row.

@@ -14,7 +14,7 @@ fn file(statements: &str) -> Vec<u8> {
 }
 
 fn open(file: &[u8]) -> io::Result<Database<Cursor<&[u8]>>> {
-    Database::open(Cursor::new(file))
+    Database::open(Cursor::new(file), &["t", "a", "v", "i", "f", "w"])
 }
 
 /// All rows of a table, by both ways to them.
@@ -95,6 +95,15 @@ fn a_column_that_came_later_is_null_in_the_rows_before_it_and_a_computed_one_is_
     assert_eq!(found[0], [text("one"), Value::Integer(3), Value::Blob(vec![0, 255]), Value::Null]);
     assert_eq!(found[1], [Value::Null, Value::Null, Value::Integer(-1), Value::Null]);
     assert_eq!(found[2], [text("two"), Value::Integer(3), Value::Null, text("new")]);
+}
+
+#[test]
+fn a_table_that_is_not_asked_for_is_not_read_and_one_of_too_many_columns_is_damage() {
+    let columns: Vec<String> = (0..1_900).map(|n| format!("{}{n}", "c".repeat(600))).collect();
+    let file = file(&format!("CREATE TABLE t({0}); CREATE TABLE other(x);", columns.join(",")));
+    assert!(open(&file).err().unwrap().to_string().contains("too many columns"));
+    let other = Database::open(Cursor::new(&file[..]), &["other"]).unwrap();
+    assert!(other.table("t").is_none() && other.table("other").is_some());
 }
 
 #[test]
