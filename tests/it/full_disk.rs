@@ -137,6 +137,26 @@ fn i9_with_every_free_size_of_a_simulated_disk_reads_holds_and_reclaim_go_on() {
 }
 
 #[test]
+fn i9_content_never_takes_the_room_that_the_ledger_was_lent() {
+    let world = World::new(54);
+    let mut options = Options::simulated(world.env.clone());
+    options.reserve_bytes = 256 << 10;
+    let vault = Vault::open_with("/vault", options).unwrap();
+    let session = vault.session("run").unwrap();
+    world.disk.set_capacity(Some(world.disk.used_bytes() + (8 << 10)));
+    // Enough holds to use the reserve up many times if each of them cost a step of it.
+    for round in 0..40 {
+        let mut n = 0;
+        while session.record(draft("more", 100 * round + n)).is_ok() {
+            n += 1;
+        }
+        assert!(n < 12, "round {round}: {n} more");
+        let held = vault.hold(&ScopeName::Session("run".into()), ann());
+        assert!(held.is_ok(), "round {round}: {held:?}");
+    }
+}
+
+#[test]
 fn i9_a_vault_that_has_no_room_to_begin_says_so_and_begins_when_there_is() {
     let world = World::new(52);
     for free in [0, 512, 1024, 2048, 4096] {

@@ -70,6 +70,13 @@ impl Reserve {
         self.release(u64::MAX - STEP_BYTES)
     }
 
+    /// Lets it grow back to the `held` bytes that it had before some were given back, as far as nobody has used them.
+    pub(crate) fn take_back(&self, held: u64) {
+        if self.held() < held {
+            self.refill(held);
+        }
+    }
+
     /// Lets it grow back to `kept` bytes, and of the room beyond that takes half, until it is as long as it should be.
     /// What cannot be had now is tried again another time.
     pub(crate) fn refill(&self, kept: u64) {

@@ -186,6 +186,7 @@ impl<'s> Writer<'s> {
         self.state.room.gone();
         let mut undone = self.undo(open, start, error);
         let bytes = frames.iter().map(Frames::len).sum();
+        let held = self.store.reserve.held();
         let ways: [&dyn Fn() -> bool; 2] =
             [&|| ahead > 0, &|| may_use_reserve && self.store.reserve.release(bytes)];
         for there_is_more in ways {
@@ -196,7 +197,11 @@ impl<'s> Writer<'s> {
                 let mut out = Out { file: &*open.file, at: start, failed: None };
                 out.write(frames, 0);
                 match out.failed {
-                    None => return Ok(()),
+                    None => {
+                        // What it gave up beyond what was needed is nobody else's.
+                        self.store.reserve.take_back(held);
+                        return Ok(());
+                    }
                     Some(error) => undone = self.undo(open, start, &error),
                 }
             }
