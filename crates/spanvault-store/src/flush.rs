@@ -160,9 +160,6 @@ impl Flush {
         let synced =
             synced.or_else(|error| if is_planted(Bug::SyncRetried) { file.sync() } else { Err(error) });
         let took_us = self.clock.elapsed_us().saturating_sub(began_us);
-        if synced.is_ok() {
-            self.note(target);
-        }
         state = self.state();
         state.leading = false;
         state.waiting -= 1;
@@ -180,6 +177,10 @@ impl Flush {
         };
         drop(state);
         self.turn.notify_all();
+        // Those who waited need not wait for this too: the hint may lag, and does so by one sync at most.
+        if result.is_ok() {
+            self.note(target);
+        }
         result
     }
 
