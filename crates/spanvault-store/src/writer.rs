@@ -29,8 +29,9 @@ const WRITE_BYTES: usize = 1 << 20;
 /// No call writes more than this: of a long body the disk gets one piece after the other.
 const CALL_BYTES_MAX: usize = 2 << 20;
 
-/// The disk begins with a piece of this length at once, while the next one is made.
-const BEGIN_SYNC_BYTES: u64 = 512 << 10;
+/// The disk begins with what was written once it is this much, and a sync is not asked for yet: it pays for many megabytes, not
+/// for those of one batch.
+const BEGIN_SYNC_BYTES: u64 = 6 << 20;
 
 /// What only the holder of the writer lock may touch.
 #[derive(Debug, Default)]
@@ -38,6 +39,8 @@ pub(crate) struct WriterState {
     /// Made new by each hold of the lock.
     pub(crate) epoch: u64,
     room: Room,
+    /// What lies before it in the open segment is durable, or the disk has begun with it.
+    begun: u64,
 }
 
 /// Numbers every hold of every vault in this process: a permit of one must never pass for one of another.
@@ -122,7 +125,10 @@ impl<'s> Writer<'s> {
         let open = &view.open;
         let start = open.map().end;
         let site = Site { key: &self.store.key, segment: open.head.number, start, time: commit.clock.store };
-        let mut out = Out { file: &*open.file, at: start, failed: None };
+        if self.store.flush.durable() + 1 >= first {
+            self.state.begun = start;
+        }
+        let mut out = Out { file: &*open.file, at: start, begun: self.state.begun, failed: None };
         let (mut made, mut written, mut links) = (Vec::new(), 0, Links::default());
         in_turn(layout.stretches, &|stretch: Stretch| stretch.frames(&site), |frames: Frames| {
             links.append(&frames.links);
@@ -142,6 +148,7 @@ impl<'s> Writer<'s> {
         let log_end = start + batch_bytes;
         let ahead = self.state.room.ahead(batch_bytes, log_end, self.store.options.segment_bytes);
         out.write(made.get(written..).unwrap_or_default(), ahead);
+        self.state.begun = out.begun;
         match out.failed {
             None if ahead > 0 => self.state.room.made(log_end + len_u64(ahead)),
             None => {}
@@ -194,7 +201,7 @@ impl<'s> Writer<'s> {
                 break;
             }
             if there_is_more() {
-                let mut out = Out { file: &*open.file, at: start, failed: None };
+                let mut out = Out { file: &*open.file, at: start, begun: start, failed: None };
                 out.write(frames, 0);
                 match out.failed {
                     None => {
@@ -329,6 +336,7 @@ const fn commit_event(commit: Commit) -> Pending {
 struct Out<'f> {
     file: &'f dyn DiskFile,
     at: u64,
+    begun: u64,
     /// What went wrong: nothing is written behind it.
     failed: Option<std::io::Error>,
 }
@@ -367,11 +375,12 @@ impl Out<'_> {
         }
         match self.file.write_slices_at(slices, self.at) {
             Ok(()) => {
-                let len = len_u64(len);
-                if len >= BEGIN_SYNC_BYTES {
-                    self.file.begin_sync(self.at, len);
+                self.at += len_u64(len);
+                let waiting = self.at.saturating_sub(self.begun);
+                if waiting >= BEGIN_SYNC_BYTES {
+                    self.file.begin_sync(self.begun, waiting);
+                    self.begun = self.at;
                 }
-                self.at += len;
             }
             Err(error) => self.failed = Some(error),
         }
