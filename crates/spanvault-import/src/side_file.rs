@@ -4,6 +4,16 @@ use spanvault_types::{Outcome, PartBody, SpanContent};
 
 /// How the stub of a result begins whose whole text is in another file.
 const STUB: &str = "<persisted-output>";
+/// How other stubs begin, which lossless context managers leave: they name no file in the transcript's own folder.
+const OTHER_STUBS: [&str; 7] = [
+    "[LCM Tool Output: ",
+    "[LCM Raw Payload: ",
+    "[LCM File: ",
+    "[Externalized tool output: ",
+    "[GC'd externalized tool output: ",
+    "[Externalized payload: ",
+    "[GC'd externalized payload: ",
+];
 /// What stands before the path of that file.
 const SAVED_TO: &str = "saved to: ";
 
@@ -19,7 +29,8 @@ pub fn side_file(content: &SpanContent) -> Option<&str> {
 
 /// Whether a result is the stub of one whose whole text is in another file.
 pub fn is_stub(outcome: &Outcome) -> bool {
-    outcome.text.trim_start().starts_with(STUB)
+    let text = outcome.text.trim_start();
+    text.starts_with(STUB) || OTHER_STUBS.iter().any(|stub| text.starts_with(stub))
 }
 
 fn named_in(result: &str) -> Option<&str> {
@@ -32,7 +43,24 @@ fn named_in(result: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::named_in;
+    use super::{is_stub, named_in};
+    use crate::blocks::outcome;
+
+    #[test]
+    fn a_result_that_was_moved_out_of_a_database_is_a_stub_and_one_that_speaks_of_it_is_none() {
+        let said = |text: &str| spanvault_types::Outcome { text: text.to_owned(), ..outcome(None) };
+        for stub in [
+            "[LCM Tool Output: file_0123456789abcdef | tool=exec | 42,150 bytes]\n\nExploration Summary:\nx",
+            "[Externalized tool output: tool_call_id=c; chars=9; bytes=9; ref=a.json]",
+            "[GC'd externalized tool output: tool_call_id=c; chars=9; ref=a.json]",
+            "<persisted-output>\nOutput too large",
+        ] {
+            assert!(is_stub(&said(stub)), "{stub}");
+        }
+        for whole in ["", "see [LCM Tool Output: file_0 | tool=exec | 1 bytes]", "[LCM]", "[Externalized]"] {
+            assert!(!is_stub(&said(whole)), "{whole}");
+        }
+    }
 
     #[test]
     fn a_stub_names_a_file_and_never_a_path() {
