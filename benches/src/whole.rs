@@ -31,8 +31,9 @@ const SESSION_SPANS: usize = 1_000;
 const KEPT: usize = 20;
 /// How long originals are kept: longer than the audit that a vault assumes.
 const KEEP_FOR: Ttl = Ttl::days(180);
-/// How many exchanges a summary names.
-const TOLD_OF: usize = 12;
+/// How many exchanges a summary stands for, as a vault cuts a session, and how many of them its words name.
+const SUMMARISED: usize = 32;
+const NAMED: usize = 12;
 /// How many questions are asked, and how many sessions looked into, to see whether both sides have the same.
 const SAMPLE: usize = 40;
 
@@ -319,7 +320,7 @@ const fn expires_at(span: u64) -> u64 {
 
 /// The words of a model that has read a part of a session.
 fn told(session: &[Exchange], part: usize) -> String {
-    let customers = session.iter().skip(part * TOLD_OF).take(TOLD_OF);
+    let customers = session.iter().skip(part * SUMMARISED).take(NAMED);
     let customers: Vec<&str> = customers.map(|exchange| exchange.customer.as_str()).collect();
     format!("Tickets were updated for {}; this is part {part}.", customers.join(", "))
 }
