@@ -86,19 +86,6 @@ pub(crate) fn put_u48(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(wide.get(..6).unwrap_or_default());
 }
 
-/// Appends what [`Fields::varint`] reads.
-pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    loop {
-        let low = value.to_le_bytes()[0] & 0x7f;
-        value >>= 7;
-        if value == 0 {
-            out.push(low);
-            return;
-        }
-        out.push(low | 0x80);
-    }
-}
-
 /// The length of something in memory as a file length. No machine that this runs on has longer addresses.
 pub(crate) fn len_u64(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
@@ -127,6 +114,8 @@ impl<'a> Filler<'a> {
 
 #[cfg(test)]
 mod tests {
+    use spanvault_types::varint::put_varint;
+
     use super::*;
 
     proptest::proptest! {

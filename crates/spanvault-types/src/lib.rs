@@ -17,6 +17,7 @@ mod reason;
 mod set_sum;
 mod span;
 mod time;
+pub mod varint;
 
 pub use class::EvidentialClass;
 pub use event::*;

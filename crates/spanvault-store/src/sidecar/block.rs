@@ -1,7 +1,9 @@
 //! The blocks of a sidecar: each is read with one call and carries its own checksum.
 
+use spanvault_types::varint::{folded, put_varint, unfolded};
+
 use super::{SLOT_BYTES, SLOTS_PER_BLOCK, Version};
-use crate::bytes::{Fields, len_u64, put_u48, put_varint};
+use crate::bytes::{Fields, len_u64, put_u48};
 use crate::segment::{Entry, KEY_BYTES_MAX, KeyRange, ShortKey, Slot, UNKNOWN};
 
 const CRC_BYTES: usize = 4;
@@ -49,15 +51,14 @@ fn put_step(block: &mut Vec<u8>, last: &mut u64, value: u64) {
         return;
     }
     let step = value.wrapping_sub(*last).cast_signed();
-    put_varint(block, ((step << 1) ^ (step >> 63)).cast_unsigned() + 1);
+    put_varint(block, folded(step) + 1);
     *last = value;
 }
 
 /// What [`put_step`] appends.
 fn take_step(fields: &mut Fields<'_>, last: &mut u64) -> Option<u64> {
-    let Some(folded) = fields.varint()?.checked_sub(1) else { return Some(UNKNOWN) };
-    let step = (folded >> 1).cast_signed() ^ -((folded & 1).cast_signed());
-    *last = last.checked_add_signed(step).filter(|value| *value < UNKNOWN)?;
+    let Some(step) = fields.varint()?.checked_sub(1) else { return Some(UNKNOWN) };
+    *last = last.checked_add_signed(unfolded(step)).filter(|value| *value < UNKNOWN)?;
     Some(*last)
 }
 

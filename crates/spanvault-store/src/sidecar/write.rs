@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use spanvault_types::varint::put_varint;
+
 use super::block::{encode_keys, encode_slots};
 use super::{FOOT_BYTES, MAGIC, SLOTS_PER_BLOCK, Version};
-use crate::bytes::{len_u64, put_varint};
+use crate::bytes::len_u64;
 use crate::filter::Filter;
 use crate::segment::{Entry, SegmentHead, SegmentMap};
 use crate::stamp::{CheckKey, Place};

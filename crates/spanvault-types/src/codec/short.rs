@@ -5,6 +5,7 @@
 //! value has one form only, so bytes that decode are the bytes that their event encodes to. docs/FORMAT.md has the layouts.
 
 use super::Seat;
+use crate::varint::{folded, put_varint, unfolded};
 use crate::{
     ClockStamp, Commit, Commitment, Condemned, Counts, EvidentialClass, Expiry, OriginalRef, Position,
     Reclaimed, Role, SpanKind, SpanRecorded, StoreTime,
@@ -87,18 +88,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    loop {
-        let low = value.to_le_bytes()[0] & 0x7f;
-        value >>= 7;
-        if value == 0 {
-            out.push(low);
-            return;
-        }
-        out.push(low | 0x80);
-    }
-}
-
 /// How far `value` lies from `other`, whichever is larger.
 fn put_near(out: &mut Vec<u8>, value: u64, other: u64) {
     put_varint(out, folded(value.wrapping_sub(other).cast_signed()));
@@ -107,15 +96,6 @@ fn put_near(out: &mut Vec<u8>, value: u64, other: u64) {
 /// How far `position` lies before the frame at `at`.
 fn put_before(out: &mut Vec<u8>, position: Position, at: Position) {
     put_varint(out, at.get().wrapping_sub(position.get()));
-}
-
-/// A signed number as one that is small where it is near zero.
-const fn folded(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)).cast_unsigned()
-}
-
-const fn unfolded(value: u64) -> i64 {
-    (value >> 1).cast_signed() ^ -((value & 1).cast_signed())
 }
 
 /// The longest list: in memory it takes what a payload may take.
