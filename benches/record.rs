@@ -9,6 +9,7 @@ use spanvault_benches::place::Place;
 use spanvault_benches::raw::RawFile;
 use spanvault_benches::report::{Report, Target};
 use spanvault_benches::settings::Settings;
+use spanvault_benches::shared_file::SharedFile;
 use spanvault_benches::stats::{mb_per_s, median, per_s, percentile, ratio, us};
 use spanvault_benches::watch::timed;
 use spanvault_benches::{Outcome, bulk, check, spans};
@@ -59,13 +60,15 @@ fn singles(place: &Place, count: usize, report: &mut Report) -> Outcome {
     Ok(())
 }
 
-/// One thread that records durably, and eight, by turns.
+/// One thread that records durably, and eight, by turns; and the same of a plain file, with nothing but appending.
 fn threads(place: &Place, each: usize, rounds: usize, report: &mut Report) -> Outcome {
     report.about("spans of each thread", each);
     report.about("rounds", rounds);
     let vault = Vault::open(place.join("threads.vault"))?;
     let mut noise = Noise::new(2);
     let (mut one, mut many) = (Vec::new(), Vec::new());
+    let bare = SharedFile::create(&place.join("threads.raw"), SPAN_BYTES * each * (1 + THREADS) * rounds)?;
+    let (mut bare_one, mut bare_many) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         for (threads, rates) in [(1, &mut one), (THREADS, &mut many)] {
             let mut drafts = |_thread| (0..each).map(|_n| spans::draft(&mut noise, SPAN_BYTES)).collect();
@@ -77,12 +80,35 @@ fn threads(place: &Place, each: usize, rounds: usize, report: &mut Report) -> Ou
             check_recorded(&vault, &receipts, threads * each)?;
             rates.push(per_s(threads * each, time));
         }
+        for (threads, rates) in [(1, &mut bare_one), (THREADS, &mut bare_many)] {
+            rates.push(per_s(threads * each, append_at_once(&bare, threads, each)?));
+        }
     }
     vault.close()?;
     report.figure("1 thread", median(&one), "/s");
     report.figure("8 threads", median(&many), "/s");
     report.judged("8 threads, times 1 thread", ratio(&many, &one), "x", Target::AtLeast(5.0));
+    report.figure("1 thread, append and fdatasync", median(&bare_one), "/s");
+    report.figure("8 threads, append and a shared fdatasync", median(&bare_many), "/s");
+    report.figure(
+        "8 threads, append and a shared fdatasync, times 1 thread",
+        ratio(&bare_many, &bare_one),
+        "x",
+    );
     Ok(())
+}
+
+/// Appends from so many threads at once, each waiting for its sync before it goes on.
+fn append_at_once(file: &SharedFile, threads: usize, each: usize) -> Outcome<Duration> {
+    let body = [7; SPAN_BYTES];
+    let append = || (0..each).try_for_each(|_n| file.append(&body));
+    let ((), time) = timed(|| {
+        std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads).map(|_n| scope.spawn(append)).collect();
+            running.into_iter().try_for_each(|thread| thread.join().map_err(|_panic| "a thread panicked")?)
+        })
+    })?;
+    Ok(time)
 }
 
 /// Records in every session at once, each from a thread of its own.

@@ -19,6 +19,7 @@ pub mod raw;
 pub mod records;
 pub mod report;
 pub mod settings;
+pub mod shared_file;
 pub mod spans;
 pub mod stats;
 pub mod table;

@@ -17,8 +17,8 @@ use spanvault::types::planted::{Bug, plant};
 use spanvault_testkit::reliability;
 
 use models::{
-    DEMAND_REMOVE, DEMOTE_RECOVER, DEMOTE_WALK, HOLD_REMOVE, Model, PERMIT_REMOVE, RECORD_REMOVE,
-    REMOVE_RECOVER, REPACK_RECOVER,
+    DEMAND_REMOVE, DEMOTE_RECOVER, DEMOTE_WALK, HOLD_REMOVE, Model, PERMIT_REMOVE, RECORD_RECORD,
+    RECORD_REMOVE, REMOVE_RECOVER, REPACK_RECOVER,
 };
 
 /// Two runs with the same seed try the same schedules.
@@ -77,6 +77,12 @@ fn i36_i43_a_demand_is_kept_or_refused() {
 fn i15_i37_what_is_recorded_again_while_it_goes_is_there() {
     explore(RECORD_REMOVE);
     finds(Bug::GoneForStored, RECORD_REMOVE);
+}
+
+#[test]
+fn i1_what_another_thread_recorded_along_with_its_own_was_durable_when_the_receipt_came() {
+    explore(RECORD_RECORD);
+    finds(Bug::ToldBeforeDurable, RECORD_RECORD);
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! What races with what, and what must be true whoever wins.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use shuttle::thread;
 use spanvault::types::{DemandKind, Ttl};
-use spanvault::{BuiltIn, CompactionOptions, ErrorKind, Expiring, Keep, NeededUntil, ScopeName, SpanDraft};
+use spanvault::{
+    BuiltIn, CompactionOptions, ErrorKind, Expiring, Keep, NeededUntil, ScopeName, SpanDraft, SpanFilter,
+};
 
 use crate::world::{Beginning, DAY, Found, World, ann};
 
@@ -23,6 +26,8 @@ pub(crate) const HOLD_REMOVE: Model = Model { name: "hold_remove", run: hold_aga
 pub(crate) const DEMAND_REMOVE: Model = Model { name: "demand_remove", run: demand_against_remove };
 /// The same bytes recorded again, and a reclaim run.
 pub(crate) const RECORD_REMOVE: Model = Model { name: "record_remove", run: record_against_remove };
+/// Three threads that record in one session.
+pub(crate) const RECORD_RECORD: Model = Model { name: "record_record", run: record_against_record };
 /// A tier run and a reader.
 pub(crate) const DEMOTE_RECOVER: Model = Model { name: "demote_recover", run: demote_against_recover };
 /// A tier run and somebody who walks the log.
@@ -108,6 +113,37 @@ fn demand_against_remove() {
         assert_eq!(world.recover(n) == Found::Whole, is_declared);
         assert!(!world.is_condemned(n));
     }
+}
+
+/// Whoever writes for the others: all is recorded once, in order and without gaps, and was durable when its receipt came.
+fn record_against_record() {
+    let world = Arc::new(World::new(Beginning::Fresh));
+    let record = |n: usize| {
+        let world = Arc::clone(&world);
+        thread::spawn(move || {
+            let session = world.vault.find("run").unwrap();
+            let drafts = vec![SpanDraft::user(format!("Crossing {n}.")), SpanDraft::assistant("As always.")];
+            let receipts = session.record_all(drafts).unwrap();
+            (receipts, world.after_a_power_cut())
+        })
+    };
+    let all = [0, 1, 2].map(record).map(|running| running.join().unwrap());
+    world.is_lawful();
+    for (receipts, disk) in all {
+        let survivor = world.vault_on(disk);
+        for receipt in receipts {
+            assert_eq!(world.vault.recover(receipt.span).unwrap(), receipt.bytes);
+            assert_eq!(survivor.recover(receipt.span).unwrap(), receipt.bytes);
+        }
+    }
+    let mut listed = BTreeSet::new();
+    let filter = SpanFilter { session: Some("run".into()), ..SpanFilter::default() };
+    let collected = world.vault.spans(&filter, &mut |span| {
+        listed.insert(span.span);
+        Ok(())
+    });
+    collected.unwrap();
+    assert_eq!(listed.len(), 10);
 }
 
 /// What is recorded again is there, whether its bytes were still there or had to be stored once more.

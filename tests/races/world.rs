@@ -8,7 +8,7 @@ use spanvault::types::{Actor, ContentHash, Ttl, TtlRule};
 use spanvault::{
     Cooling, ErrorKind, NewRetention, Options, Run, ScopeName, SpanDraft, Vault, VerifyDepth, Whereabouts,
 };
-use spanvault_env::{Disk, Env, SimClock};
+use spanvault_env::{Disk, Env, SimClock, SimDisk, Survival};
 use spanvault_testkit::Auditor;
 
 pub(crate) const DAY: u64 = 86_400_000;
@@ -33,6 +33,8 @@ pub(crate) enum Beginning {
 pub(crate) struct World {
     pub(crate) vault: Vault,
     pub(crate) clock: Arc<SimClock>,
+    disk: Arc<SimDisk>,
+    env: Env,
     pub(crate) originals: Vec<(ContentHash, Vec<u8>)>,
 }
 
@@ -111,8 +113,8 @@ impl World {
             disk.put(path, bytes).unwrap();
         }
         clock.advance(image.passed_ms);
-        let vault = Vault::open_with(Path::new(DIR), options(env)).unwrap();
-        Self { vault, clock, originals: image.originals.clone() }
+        let vault = Vault::open_with(Path::new(DIR), options(env.clone())).unwrap();
+        Self { vault, clock, disk, env, originals: image.originals.clone() }
     }
 }
 
@@ -138,6 +140,16 @@ impl World {
                 Found::Gone
             }
         }
+    }
+
+    /// What the disk would hold if the power were cut now.
+    pub(crate) fn after_a_power_cut(&self) -> Arc<SimDisk> {
+        self.disk.crash(Survival::Nothing)
+    }
+
+    /// The vault on another disk.
+    pub(crate) fn vault_on(&self, disk: Arc<SimDisk>) -> Vault {
+        Vault::open_with(Path::new(DIR), options(self.env.with_disk(disk))).unwrap()
     }
 
     /// A run of reclaim; one that does not end well must not be.

@@ -4,6 +4,7 @@
 
 mod clock;
 mod disk;
+mod gather;
 mod random;
 mod real;
 mod sim;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 pub use clock::{BootId, Clock};
 pub use disk::{DirEntry, Disk, DiskFile, LockError, LockHandle, OpenMode};
+pub use gather::Gather;
 pub use random::Random;
 pub use real::{RealClock, RealDisk, RealRandom};
 pub use sim::{CallKind, Count, Fault, ScheduledFault, SimClock, SimDisk, SimRandom, Survival};

@@ -1,23 +1,17 @@
 //! Group commit: one sync serves everybody who waits.
 //!
 //! Whoever comes first leads: it syncs all that was appended by then, without holding a lock, while others queue up
-//! behind it; the next leader serves them all. Before it goes to the disk a leader waits for those that the sync
-//! before served, for they are on their way with their next batch: otherwise half of them would always be too late for
-//! the sync that the other half has just begun. It waits at most for half of what the last sync took, and not at all
-//! where only one thread writes. After a failed sync nothing is ever acknowledged again (I8).
+//! behind it; the next leader serves them all. Before it goes to the disk a leader waits a little for those that the sync
+//! before served ([`Gather`]). After a failed sync nothing is ever acknowledged again (I8).
 
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
 
 use spanvault_env::sync::{Condvar, Mutex, MutexGuard};
-use spanvault_env::{Clock, DiskFile};
+use spanvault_env::{Clock, DiskFile, Gather};
 use spanvault_types::planted::{Bug, is_planted};
 
 use crate::hint::Hint;
 use crate::stamp::CheckKey;
-
-/// A leader waits for others at most this long, in microseconds.
-const GATHER_US_MAX: u64 = 5_000;
 
 /// A sync that failed, now or before.
 #[derive(Debug)]
@@ -49,10 +43,7 @@ struct State {
     leading: bool,
     /// How many wait for a sync, the leader among them.
     waiting: usize,
-    /// How many the last sync served.
-    served: usize,
-    /// How long it took, in microseconds.
-    took_us: u64,
+    gather: Gather,
     poisoned: bool,
 }
 
@@ -72,8 +63,7 @@ impl Flush {
             durable,
             leading: false,
             waiting: 0,
-            served: 0,
-            took_us: 0,
+            gather: Gather::default(),
             poisoned: false,
         };
         Self {
@@ -163,7 +153,7 @@ impl Flush {
         state = self.state();
         state.leading = false;
         state.waiting -= 1;
-        (state.served, state.took_us) = (group, took_us);
+        state.gather.served(group, took_us);
         let result = match synced {
             Ok(()) if state.poisoned => Err(FlushError::Poisoned),
             Ok(()) => {
@@ -185,17 +175,14 @@ impl Flush {
     }
 
     /// Waits for those that the last sync served, as long as that is worth it.
-    fn gathered<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        let until_us = self.clock.elapsed_us().saturating_add((state.took_us / 2).min(GATHER_US_MAX));
-        while state.waiting < state.served && !state.poisoned {
-            let left_us = until_us.saturating_sub(self.clock.elapsed_us());
-            if left_us == 0 {
-                break;
-            }
-            let waited = self.arrival.wait_timeout(state, Duration::from_micros(left_us));
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+    fn gathered<'s>(&'s self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        let patience = state.gather.patience();
+        if patience.is_zero() {
+            return state;
         }
-        state
+        let others_come = |state: &mut State| !state.poisoned && !state.gather.is_whole(state.waiting);
+        let waited = self.arrival.wait_timeout_while(state, patience, others_come);
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Best effort: without the hint a damaged last batch may pass for one that nobody was told about, and with an

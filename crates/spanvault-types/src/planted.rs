@@ -26,6 +26,8 @@ pub enum Bug {
     NoSync,
     /// A commit does not wait for its sync (I1).
     AckBeforeSync,
+    /// Those whose spans another thread wrote with its own are told before they are durable (I1).
+    ToldBeforeDurable,
     /// The entry of a new segment in its directory is not synced (I10).
     NoDirSync,
     /// A pack is not synced (I44).

@@ -26,6 +26,7 @@ mod ids;
 mod index;
 mod ingest;
 mod integrity;
+mod joint;
 mod keepers;
 mod ledger;
 mod liveness;

@@ -121,6 +121,7 @@ impl<'v> Recorder<'v> {
     pub(crate) fn span(&mut self, span: NewSpan<'_>) -> Result<Position> {
         let known = self.stored(&span.hash)?;
         let ordinal = self.next_ordinal(span.session)?;
+        self.ordinals.insert(span.session, ordinal + 1);
         let at = self.batch.next();
         let bytes = span.bytes.len() as u64;
         let event_key = span.content.event_key.as_deref().map(key::event_key_of);
@@ -233,13 +234,14 @@ impl<'v> Recorder<'v> {
         Ok(found)
     }
 
-    fn next_ordinal(&mut self, session: Position) -> Result<u64> {
-        let ordinal = match self.ordinals.get(&session) {
-            Some(next) => *next,
-            None => self.vault.span_count(session)?,
-        };
-        self.ordinals.insert(session, ordinal + 1);
-        Ok(ordinal)
+    /// The ordinal of the next span of a session.
+    pub(crate) fn next_ordinal(&mut self, session: Position) -> Result<u64> {
+        if let Some(next) = self.ordinals.get(&session) {
+            return Ok(*next);
+        }
+        let next = self.vault.span_count(session)?;
+        self.ordinals.insert(session, next);
+        Ok(next)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::classes::ClassStreams;
 use crate::draft::{Receipt, SpanDraft};
 use crate::error::{Error, Result};
 use crate::ids::SpanId;
-use crate::recorder::{NewSpan, Recorder};
+use crate::joint::{ReadSpan, Recorded, Request};
 use crate::threads::map_in_order;
 use crate::vault::Vault;
 
@@ -73,31 +73,21 @@ impl<'v> Session<'v> {
         let mut classes = ClassStreams::default();
         let contents = read.iter().map(|(content, _hash)| Some(("", content)));
         let classes = classes.classify(contents, &self.vault.registry);
-        let mut recorder = Recorder::start(self.vault)?;
-        let first = self.vault.span_count(self.at)?;
-        let mut receipts = Vec::with_capacity(drafts.len());
-        for ((index, draft), ((content, hash), class)) in (first..).zip(drafts).zip(read.iter().zip(classes))
-        {
-            let hash = *hash;
-            let at = recorder.span(NewSpan {
-                session: self.at,
-                source: Position::ZERO,
-                record: String::new(),
-                index,
-                content,
-                class,
-                bytes: draft.bytes.clone(),
-                hash,
-            })?;
-            receipts.push(Receipt { span: SpanId(at), hash, durable: at, bytes: draft.bytes });
-        }
-        let commit = recorder.append()?;
-        self.vault.make_durable(commit)?;
-        tracing::debug!(session = %self.at, commit = %commit, spans = receipts.len(), "recorded spans");
-        for receipt in &mut receipts {
-            receipt.durable = commit;
-        }
-        Ok(receipts)
+        let spans = drafts
+            .into_iter()
+            .zip(read)
+            .zip(classes)
+            .map(|((draft, (content, hash)), class)| ReadSpan { bytes: draft.bytes, hash, content, class });
+        let request = Request { session: self.at, spans: spans.collect() };
+        let Recorded { request, spans, commit } = self.vault.joint.record(self.vault, request)?;
+        tracing::debug!(session = %self.at, commit = %commit, spans = spans.len(), "recorded spans");
+        let receipts = request.spans.into_iter().zip(spans).map(|(span, at)| Receipt {
+            span: SpanId(at),
+            hash: span.hash,
+            durable: commit,
+            bytes: span.bytes,
+        });
+        Ok(receipts.collect())
     }
 }
 

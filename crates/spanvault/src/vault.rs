@@ -11,6 +11,7 @@ use spanvault_types::{ContentHash, Event, Position, SessionOpened, StoreTime};
 
 use crate::error::{Error, Result};
 use crate::index::{self, IndexKeeper};
+use crate::joint::Joint;
 use crate::options::{IndexKind, Options};
 use crate::postings::{Ahead, Poster};
 use crate::registry;
@@ -43,6 +44,8 @@ pub struct Vault {
     pub(crate) ahead: Arc<Ahead>,
     /// Held by whoever extends a source, so that two runs over one file cannot interleave.
     pub(crate) ingesting: Mutex<()>,
+    /// Where threads that record at the same time meet.
+    pub(crate) joint: Joint,
     /// Where the log ended when it was opened.
     opened_at: Position,
     /// What is known of tools.
@@ -115,6 +118,7 @@ impl Vault {
             index: IndexKeeper::default(),
             ahead: Arc::default(),
             ingesting: Mutex::new(()),
+            joint: Joint::default(),
             report,
         })
     }
