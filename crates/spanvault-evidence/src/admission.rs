@@ -7,7 +7,8 @@ use std::collections::HashSet;
 
 use spanvault_types::AdmissionFault;
 
-use crate::{AtomKind, SpanText, atoms, atoms_of_text, source_text, tokens_of_bytes, tokens_of_span};
+use crate::summarize::said;
+use crate::{Atom, AtomKind, SpanText, atoms_of_text, source_text, tokens_of_bytes, tokens_of_span};
 use excuse::without_excuses;
 
 /// An admitted text.
@@ -22,6 +23,8 @@ pub struct Admission {
 pub struct SummarySources<'a> {
     /// The spans.
     pub spans: &'a [SpanText<'a>],
+    /// The atoms of each of them.
+    pub atoms: &'a [&'a [Atom]],
     /// The texts of the covered summaries, digests left out.
     pub summaries: &'a [&'a str],
 }
@@ -37,9 +40,8 @@ pub fn admit(text: &str, sources: &SummarySources<'_>) -> Result<Admission, Admi
     if !text.chars().any(char::is_alphanumeric) {
         return Err(AdmissionFault::Empty);
     }
-    let whole = source_text(sources.spans, sources.summaries);
     let rest = without_excuses(text);
-    if rest.as_ref().is_some_and(|rest| !shares_detail(rest, &whole, sources)) {
+    if rest.as_ref().is_some_and(|rest| !shares_detail(rest, sources)) {
         return Err(AdmissionFault::ErrorMessage);
     }
     let summaries = sources.summaries.iter().map(|summary| tokens_of_bytes(summary.len() as u64));
@@ -47,14 +49,14 @@ pub fn admit(text: &str, sources: &SummarySources<'_>) -> Result<Admission, Admi
     if tokens_of_bytes(text.len() as u64) > tokens {
         return Err(AdmissionFault::LargerThanSources);
     }
-    if !shares_detail(text, &whole, sources) {
+    if !shares_detail(text, sources) {
         return Err(AdmissionFault::Unrelated);
     }
-    Ok(Admission { degraded: is_prefix(text, &whole, sources) })
+    Ok(Admission { degraded: is_prefix(text, sources) })
 }
 
 /// Whether the text says anything that its sources say: a detail, or enough of their words.
-fn shares_detail(text: &str, whole: &str, sources: &SummarySources<'_>) -> bool {
+fn shares_detail(text: &str, sources: &SummarySources<'_>) -> bool {
     let telling = |kind: AtomKind, normal: &str| match kind {
         // Small numbers stand everywhere, and every denial has its own words.
         AtomKind::Number => normal.chars().filter(char::is_ascii_digit).count() >= 3,
@@ -74,13 +76,7 @@ fn shares_detail(text: &str, whole: &str, sources: &SummarySources<'_>) -> bool 
         .map(|atom| atom.normal)
         .collect();
     if !said.is_empty() {
-        let in_spans = || {
-            sources
-                .spans
-                .iter()
-                .flat_map(|span| atoms(span.content, span.original))
-                .any(|atom| said.contains(&atom.normal))
-        };
+        let in_spans = || sources.atoms.iter().copied().flatten().any(|atom| said.contains(&atom.normal));
         let in_summaries = || {
             sources
                 .summaries
@@ -93,7 +89,7 @@ fn shares_detail(text: &str, whole: &str, sources: &SummarySources<'_>) -> bool 
         }
     }
     let told = telling_words(text);
-    let source = telling_words(whole);
+    let source = telling_words(&source_text(sources.spans, sources.summaries));
     let shared = told.iter().filter(|word| source.contains(*word)).count();
     shared >= 2 && shared * 4 >= told.len() || (shared >= 1 && told.len() <= 3)
 }
@@ -212,7 +208,7 @@ const EMPTY_WORDS: [&str; 86] = [
 ];
 
 /// Whether the text only repeats how its sources begin, with or without the speakers' names.
-fn is_prefix(text: &str, whole: &str, sources: &SummarySources<'_>) -> bool {
+fn is_prefix(text: &str, sources: &SummarySources<'_>) -> bool {
     let squeezed = squeeze(text);
     let bare = || {
         let mut bare = String::new();
@@ -226,16 +222,38 @@ fn is_prefix(text: &str, whole: &str, sources: &SummarySources<'_>) -> bool {
         }
         bare
     };
-    squeeze(whole).starts_with(&squeezed)
+    beginning(said(sources.spans, sources.summaries), squeezed.len()).starts_with(&squeezed)
         || bare().starts_with(&squeezed)
         || sources.summaries.iter().any(|summary| squeeze(summary).starts_with(&squeezed))
 }
 
+/// What [`squeeze`] makes of all `pieces` together, or so much of its beginning that it has `len` bytes.
+fn beginning(pieces: impl Iterator<Item = String>, len: usize) -> String {
+    let mut whole = String::new();
+    let mut squeezed = String::new();
+    for piece in pieces {
+        squeezed.extend(telling_chars(&piece));
+        // The note of a cut may stand at the end of all, but not before this.
+        if squeezed.len() >= len + CUT.len() {
+            return squeezed;
+        }
+        whole.push_str(&piece);
+    }
+    squeeze(&whole)
+}
+
+/// What stands at the end of a text that was cut.
+const CUT: &str = "truncated";
+
 /// Letters and digits only, a note that the text was cut left out.
 fn squeeze(text: &str) -> String {
     let text = text.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let text = text.strip_suffix("truncated").unwrap_or(text);
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let text = text.strip_suffix(CUT).unwrap_or(text);
+    telling_chars(text).collect()
+}
+
+fn telling_chars(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 #[cfg(test)]

@@ -61,14 +61,14 @@ pub fn checkpoint(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live;
     use crate::testing::Session;
+    use crate::{SessionAtoms, live};
 
     fn checkpoint_of(session: &Session) -> Checkpoint {
         let (reading, spans) = (session.read(), session.texts());
         let all = vec![true; session.len()];
         let none = vec![false; session.len()];
-        let marks = live(&reading, &spans, &all, &none, &[]);
+        let marks = live(&reading, &spans, &SessionAtoms::new(spans.len()), &all, &none, &[]);
         checkpoint(&reading, &spans, &session.positions(), &marks)
     }
 

@@ -11,7 +11,8 @@ use spanvault_types::{Carried, CarriedKind, Part, Position};
 use crate::line::{call_line, negative_line, pointer, short, tail};
 use crate::negative::call_at;
 use crate::{
-    LiveMark, Manifest, Obligation, ObligationKind, PairedCall, SessionReading, SpanText, tokens_of_bytes,
+    Atom, LiveMark, Manifest, Obligation, ObligationKind, PairedCall, SessionReading, SpanText,
+    tokens_of_bytes,
 };
 use further::further;
 
@@ -32,6 +33,8 @@ pub struct DigestInput<'a> {
     pub positions: &'a [Position],
     /// The spans that the summary stands for, itself or through summaries, ascending.
     pub covered: &'a [usize],
+    /// The atoms of each of them.
+    pub atoms: &'a [&'a [Atom]],
     /// What makes them live and the digest is to carry.
     pub marks: &'a [Vec<LiveMark>],
     /// What the summary's text dropped.

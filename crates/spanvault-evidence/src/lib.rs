@@ -20,6 +20,7 @@ mod omission;
 mod pairing;
 mod prose;
 mod reading;
+mod session_atoms;
 mod summarize;
 #[cfg(test)]
 mod testing;
@@ -35,9 +36,10 @@ pub use fate::{Fate, FateReading, exit_code_of, fate_of, is_empty_result};
 pub use liveness::{CarriedMark, LiveMark, live, open_marks};
 pub use negative::{Negative, NegativeKind};
 pub use obligation::{Obligation, ObligationKind};
-pub use omission::{Detail, Manifest, ManifestError, NUMBERS_SHOWN_MAX, Shown};
+pub use omission::{Detail, Manifest, ManifestError, NUMBERS_SHOWN_MAX, Shown, SourceDetails};
 pub use pairing::{At, PairedCall, pair};
 pub use reading::{SessionReading, SpanDebts, SpanReading, SpanText, debts_since, read_session};
+pub use session_atoms::SessionAtoms;
 pub use summarize::{source_text, summarize};
 pub use tokens::{tokens_of_bytes, tokens_of_span};
 

@@ -7,7 +7,7 @@ use spanvault_types::{ByteRange, CarriedKind, PartBody, Role};
 
 use crate::negative::request::strings;
 use crate::obligation::command_of;
-use crate::{AtomKind, Negative, Obligation, SessionReading, SpanText, atoms, atoms_of_text};
+use crate::{AtomKind, Negative, Obligation, SessionAtoms, SessionReading, SpanText, atoms_of_text};
 
 /// One thing that makes a span live.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,10 +36,11 @@ pub struct CarriedMark {
 /// What makes each candidate live; empty where a span is quiescent or no candidate.
 ///
 /// `kept` are the spans that stay in the context verbatim; a span that is neither kept nor a candidate stands
-/// in the context by a summary already. All slices have one entry for each span of the session.
+/// in the context by a summary already. All slices have one entry for each span of the session, and so has `atoms`.
 pub fn live(
     reading: &SessionReading,
     spans: &[SpanText<'_>],
+    atoms: &SessionAtoms,
     candidates: &[bool],
     kept: &[bool],
     carried: &[CarriedMark],
@@ -47,7 +48,7 @@ pub fn live(
     let debts = reading.spans.iter().map(|span| (&*span.opens, &*span.negatives));
     let mut marks = open_marks(debts, candidates, kept, carried);
     let context = Context { candidates, kept, carried: carried.iter().copied().collect() };
-    for (source, reference) in references(reading, spans, &context) {
+    for (source, reference) in references(reading, spans, atoms, &context) {
         if let Some(marks) = marks.get_mut(source) {
             marks.push(reference);
         }
@@ -126,13 +127,14 @@ struct Sources {
 fn references(
     reading: &SessionReading,
     spans: &[SpanText<'_>],
+    atoms: &SessionAtoms,
     context: &Context<'_>,
 ) -> Vec<(usize, LiveMark)> {
     let used = used_details(reading, spans, context);
     let last_use = used.values().map(|(span, _)| *span).max().unwrap_or(0);
     let mut sources: BTreeMap<&str, Sources> = BTreeMap::new();
     for (at, span) in spans.iter().enumerate().take(last_use) {
-        for atom in atoms(span.content, span.original) {
+        for atom in &*atoms.of(at, span) {
             let is_detail = matches!(atom.kind, AtomKind::Path | AtomKind::Identifier);
             let Some((normal, (used_by, _))) = used.get_key_value(atom.normal.as_str()).filter(|_| is_detail)
             else {

@@ -138,7 +138,7 @@ pub(crate) fn result_is_negative(call: Option<(&Call, &PairedCall)>, outcome: &O
     if paired.fate.fate != Fate::Succeeded || is_empty_result(call, outcome) {
         return true;
     }
-    if failure_line(&outcome.text).is_some() && (paired.effect.is_check || command_of(call).is_some()) {
+    if (paired.effect.is_check || command_of(call).is_some()) && failure_line(&outcome.text).is_some() {
         return true;
     }
     let short = outcome.text.len() < 300 && outcome.text.lines().count() <= 3;

@@ -5,14 +5,18 @@
 //! over generations, also where the originals are gone.
 
 mod manifest;
+mod sources;
 
 pub use manifest::ManifestError;
+pub use sources::SourceDetails;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 
 use spanvault_types::{ContentHash, Fidelity, Position};
 
-use crate::{Atom, AtomKind, atoms_of_text};
+use crate::{AtomKind, atoms_of_text};
+use sources::{Held, SourceDetail, each_once};
 
 /// A detail that the originals of a summary hold.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,35 +76,34 @@ impl Manifest {
     pub fn of<'a>(
         text: &str,
         covered: impl IntoIterator<Item = &'a Self>,
-        sources: impl IntoIterator<Item = (Position, &'a [Atom])>,
+        sources: &SourceDetails<'a>,
     ) -> Self {
-        let said = said_in(text);
-        let mut found: HashMap<(AtomKind, String), (Option<String>, Position)> = HashMap::new();
-        for manifest in covered {
-            for detail in &manifest.details {
-                let first = found
-                    .entry((detail.kind, detail.normal.clone()))
-                    .or_insert_with(|| (detail.text.clone(), detail.at));
-                first.1 = first.1.min(detail.at);
-            }
-        }
-        for (at, atoms) in sources {
-            for atom in atoms {
-                let normal = bounded(&atom.normal);
-                let surface = (atom.text != atom.normal).then(|| head(&atom.text));
-                let first = found.entry((atom.kind, normal)).or_insert_with(|| (surface, at));
-                first.1 = first.1.min(at);
-            }
-        }
-        let mut details: Vec<_> = found
-            .into_iter()
-            .map(|((kind, normal), (text, at))| {
-                let kept = said.contains(&(kind, normal.as_str()));
-                Detail { kind, normal, text, at, kept }
+        let covered = covered.into_iter().flat_map(|manifest| &manifest.details);
+        let mut all: Vec<SourceDetail<'a>> = covered
+            .map(|detail| SourceDetail {
+                kind: detail.kind,
+                normal: detail.normal.as_str().into(),
+                text: detail.text.as_deref(),
+                at: detail.at,
             })
             .collect();
-        details.sort_unstable();
-        Self { details }
+        let details = if all.is_empty() {
+            sources.as_slice()
+        } else {
+            all.extend_from_slice(sources.as_slice());
+            each_once(&mut all);
+            &all
+        };
+        let said = said_in(text);
+        let mut said = Held::in_sorted(&said, key_of);
+        let named = |detail: &SourceDetail<'_>| Detail {
+            kind: detail.kind,
+            normal: detail.normal.clone().into_owned(),
+            text: detail.surface(),
+            at: detail.at,
+            kept: said.next(detail.key()).is_some(),
+        };
+        Self { details: details.iter().map(named).collect() }
     }
 
     /// A manifest of these details.
@@ -150,18 +153,16 @@ impl Manifest {
     /// How many distinct details of `sources` neither the text nor this manifest names: 0 for an honest summary.
     ///
     /// What the manifest says is kept counts only if `text` says it.
-    pub fn unnamed<'a>(&self, text: &str, sources: impl IntoIterator<Item = &'a Atom>) -> u64 {
+    pub fn unnamed(&self, text: &str, sources: &SourceDetails<'_>) -> u64 {
         let said = said_in(text);
-        let mut missing = HashSet::new();
-        for atom in sources {
-            let normal = bounded(&atom.normal);
-            let said = said.contains(&(atom.kind, normal.as_str()));
-            let omitted = || self.find(atom.kind, &atom.normal).is_some_and(|detail| !detail.kept);
-            if !(said || omitted()) {
-                missing.insert((atom.kind, normal));
-            }
-        }
-        missing.len() as u64
+        let mut said = Held::in_sorted(&said, key_of);
+        let mut named =
+            Held::in_sorted(&self.details, |detail: &Detail| (detail.kind, detail.normal.as_str()));
+        let is_unnamed = |detail: &&SourceDetail<'_>| {
+            let is_omitted = named.next(detail.key()).is_some_and(|detail| !detail.kept);
+            said.next(detail.key()).is_none() && !is_omitted
+        };
+        sources.as_slice().iter().filter(is_unnamed).count() as u64
     }
 
     /// The omissions of `kind` as they are shown: many numbers of one original are a count and a range.
@@ -197,41 +198,37 @@ impl Manifest {
     }
 }
 
-/// What a text says, as a set that looks details up.
-struct Said(HashMap<AtomKind, HashSet<String>>);
-
-impl Said {
-    fn contains(&self, (kind, normal): &(AtomKind, &str)) -> bool {
-        self.0.get(kind).is_some_and(|of_kind| of_kind.contains(*normal))
-    }
+/// What a text says: the details of a manifest, sorted.
+fn said_in(text: &str) -> Vec<(AtomKind, String)> {
+    let atoms = atoms_of_text(text);
+    let mut said: Vec<_> = atoms.iter().map(|atom| (atom.kind, bounded(&atom.normal).into_owned())).collect();
+    said.sort_unstable();
+    said.dedup();
+    said
 }
 
-fn said_in(text: &str) -> Said {
-    let mut said: HashMap<AtomKind, HashSet<String>> = HashMap::new();
-    for atom in atoms_of_text(text) {
-        said.entry(atom.kind).or_default().insert(bounded(&atom.normal));
-    }
-    Said(said)
+fn key_of((kind, normal): &(AtomKind, String)) -> (AtomKind, &str) {
+    (*kind, normal)
 }
 
 /// A normal form that is short enough to be listed, and still equal only where the whole is.
-fn bounded(normal: &str) -> String {
+fn bounded(normal: &str) -> Cow<'_, str> {
     if normal.len() <= NORMAL_BYTES_MAX {
-        return normal.to_owned();
+        return normal.into();
     }
     let hash = ContentHash::of(normal.as_bytes()).to_string();
-    format!("{}… {} bytes {}", head(normal), normal.len(), &hash[..32])
+    format!("{}… {} bytes {}", head(normal), normal.len(), &hash[..32]).into()
 }
 
-fn head(text: &str) -> String {
+fn head(text: &str) -> &str {
     if text.len() <= NORMAL_BYTES_MAX {
-        return text.to_owned();
+        return text;
     }
     let mut end = HEAD_BYTES;
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text[..end].to_owned()
+    &text[..end]
 }
 
 /// The number at the head of a normal form, its unit left out.

@@ -2,7 +2,6 @@
 //! and how it ended, and what was said last; what it leaves out stands in the digest and the manifest.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use spanvault_types::{Part, PartBody, Role, SpanKind};
 
@@ -126,23 +125,25 @@ fn acts(reading: &SessionReading, spans: &[SpanText<'_>], covered: &[usize]) -> 
 
 /// The readable text of spans and summaries, as a summarizer is given it: each speaker by name.
 pub fn source_text(spans: &[SpanText<'_>], summaries: &[&str]) -> String {
-    let mut text = String::new();
-    for summary in summaries {
-        push_said(&mut text, "summary", summary);
-    }
-    for span in spans.iter().filter(|span| span.content.kind != SpanKind::Meta) {
-        for part in &span.content.parts {
-            push_said(&mut text, span.content.role.as_str(), &part_text(part));
-        }
-    }
-    text
+    said(spans, summaries).collect()
 }
 
-fn push_said(text: &mut String, speaker: &str, said: &str) {
-    if !said.trim().is_empty() {
-        let written = writeln!(text, "{speaker}: {}", said.trim());
-        debug_assert!(written.is_ok(), "writing to a string does not fail");
-    }
+/// The same, a line for each time that somebody speaks.
+pub(crate) fn said<'a>(
+    spans: &'a [SpanText<'_>],
+    summaries: &'a [&str],
+) -> impl Iterator<Item = String> + 'a {
+    let line = |speaker: &str, said: &str| {
+        let said = said.trim();
+        (!said.is_empty()).then(|| format!("{speaker}: {said}\n"))
+    };
+    let of_summaries = summaries.iter().filter_map(move |summary| line("summary", summary));
+    let spoken = spans.iter().filter(|span| span.content.kind != SpanKind::Meta);
+    let of_spans = spoken.flat_map(move |span| {
+        let speaker = span.content.role.as_str();
+        span.content.parts.iter().filter_map(move |part| line(speaker, &part_text(part)))
+    });
+    of_summaries.chain(of_spans)
 }
 
 /// The readable text of one part.

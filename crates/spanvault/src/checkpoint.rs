@@ -1,6 +1,6 @@
 //! The way out for live spans: what is open is carried into the kept context, each thing with its pointer.
 
-use spanvault_evidence::{CarriedMark, LiveMark, SpanText, checkpoint, live};
+use spanvault_evidence::{CarriedMark, LiveMark, SessionAtoms, SpanText, checkpoint, live};
 use spanvault_types::{CarriedKind, Checkpointed, Event};
 
 use crate::error::Result;
@@ -90,7 +90,7 @@ fn what_is_open(view: &SessionView) -> (Vec<Vec<LiveMark>>, spanvault_evidence::
     let before: Vec<CarriedMark> = carried(view);
     let candidates: Vec<bool> = view.rows.iter().map(SpanRow::is_conversation).collect();
     let kept: Vec<bool> = vec![false; view.rows.len()];
-    let mut marks = live(&reading, &texts, &candidates, &kept, &[]);
+    let mut marks = live(&reading, &texts, &SessionAtoms::new(texts.len()), &candidates, &kept, &[]);
     for (n, (row, marks)) in view.rows.iter().zip(&mut marks).enumerate() {
         if row.stands_in.is_some() {
             // The digest of its summary carries its negatives and references. It carries no obligation, because nothing

@@ -364,6 +364,7 @@ impl<'v> Run<'v> {
             class,
             bytes,
             hash,
+            terms: self.vault.terms_of(session, &content, hash),
         })?;
         self.taken.insert(at);
         if let Some(span) = self.is_newest(event, at) {

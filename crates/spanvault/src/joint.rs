@@ -14,6 +14,7 @@ use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{ContentHash, EvidentialClass, Position, SpanContent};
 
 use crate::error::{Error, Result};
+use crate::postings::SpanTerms;
 use crate::recorder::{NewSpan, Recorder};
 use crate::vault::Vault;
 
@@ -40,6 +41,8 @@ pub(crate) struct ReadSpan {
     pub(crate) hash: ContentHash,
     pub(crate) content: SpanContent,
     pub(crate) class: EvidentialClass,
+    /// What [`Vault::terms_of`] gave of it.
+    pub(crate) terms: Option<SpanTerms>,
 }
 
 /// Spans that are in the log.
@@ -258,6 +261,7 @@ impl Recorder<'_> {
                 class: span.class,
                 bytes: span.bytes.clone(),
                 hash: span.hash,
+                terms: span.terms.clone(),
             })
         };
         request.spans.iter().map(record).collect()

@@ -27,6 +27,8 @@ pub(crate) struct NewSpan<'a> {
     pub(crate) class: EvidentialClass,
     pub(crate) bytes: Vec<u8>,
     pub(crate) hash: ContentHash,
+    /// What [`Vault::terms_of`] gave of it.
+    pub(crate) terms: Option<SpanTerms>,
 }
 
 /// What the log has under a record's own identity.
@@ -141,12 +143,7 @@ impl<'v> Recorder<'v> {
             recorded_at: self.vault.now(),
             event_key,
         };
-        // What has a source is read again as its record was; only what can be read is posted.
-        let is_read = span.source != Position::ZERO && is_parsed(span.content.kind);
-        if is_read && self.vault.options.index == IndexKind::Sled {
-            let terms = SpanTerms::of(span.session, span.content, span.hash, &self.vault.registry);
-            self.posted.push((at, terms));
-        }
+        self.posted.extend(span.terms.map(|terms| (at, terms)));
         if let Some(event_key) = event_key {
             self.identities.entry((span.session, event_key)).or_default().push((at, span.hash));
         }
@@ -246,6 +243,18 @@ impl<'v> Recorder<'v> {
 }
 
 impl Vault {
+    /// What is to be posted of a span that is about to be recorded; `None` where nobody can read it, or nothing is posted.
+    /// Whoever reads the span again from the log, as its record was read, finds the same.
+    pub(crate) fn terms_of(
+        &self,
+        session: Position,
+        content: &SpanContent,
+        hash: ContentHash,
+    ) -> Option<SpanTerms> {
+        let is_posted = is_parsed(content.kind) && self.options.index == IndexKind::Sled;
+        is_posted.then(|| SpanTerms::of(session, content, hash, &self.registry))
+    }
+
     /// Makes everything up to `commit` durable; one sync serves all who wait.
     pub(crate) fn make_durable(&self, commit: Position) -> Result<()> {
         self.store.sync(commit)?;

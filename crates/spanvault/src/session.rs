@@ -7,6 +7,7 @@ use crate::draft::{Receipt, SpanDraft};
 use crate::error::{Error, Result};
 use crate::ids::SpanId;
 use crate::joint::{ReadSpan, Recorded, Request};
+use crate::postings::SpanTerms;
 use crate::threads::map_in_order;
 use crate::vault::Vault;
 
@@ -69,15 +70,14 @@ impl<'v> Session<'v> {
     /// As [`Session::record`].
     pub fn record_all(&self, drafts: Vec<SpanDraft>) -> Result<Vec<Receipt>> {
         // Everything that needs no lock comes before it: other threads are waiting to record.
-        let read = read_all(&drafts)?;
+        let read = self.read_all(&drafts)?;
         let mut classes = ClassStreams::default();
-        let contents = read.iter().map(|(content, _hash)| Some(("", content)));
+        let contents = read.iter().map(|read| Some(("", &read.content)));
         let classes = classes.classify(contents, &self.vault.registry);
-        let spans = drafts
-            .into_iter()
-            .zip(read)
-            .zip(classes)
-            .map(|((draft, (content, hash)), class)| ReadSpan { bytes: draft.bytes, hash, content, class });
+        let spans = drafts.into_iter().zip(read).zip(classes).map(|((draft, read), class)| {
+            let Read { content, hash, terms } = read;
+            ReadSpan { bytes: draft.bytes, hash, content, class, terms }
+        });
         let request = Request { session: self.at, spans: spans.collect() };
         let Recorded { request, spans, commit } = self.vault.joint.record(self.vault, request)?;
         tracing::debug!(session = %self.at, commit = %commit, spans = spans.len(), "recorded spans");
@@ -89,16 +89,27 @@ impl<'v> Session<'v> {
         });
         Ok(receipts.collect())
     }
+
+    /// Reads every draft; many of them on several threads.
+    fn read_all(&self, drafts: &[SpanDraft]) -> Result<Vec<Read>> {
+        let read = |draft: &SpanDraft| {
+            let (content, hash) = (parse(&draft.bytes)?, ContentHash::of(&draft.bytes));
+            let terms = self.vault.terms_of(self.at, &content, hash);
+            Ok(Read { content, hash, terms })
+        };
+        if drafts.len() < MANY {
+            drafts.iter().map(read).collect()
+        } else {
+            map_in_order(drafts, read).into_iter().collect()
+        }
+    }
 }
 
-/// What each draft says and its hash; of many, on several threads.
-fn read_all(drafts: &[SpanDraft]) -> Result<Vec<(SpanContent, ContentHash)>> {
-    let read = |draft: &SpanDraft| Ok((parse(&draft.bytes)?, ContentHash::of(&draft.bytes)));
-    if drafts.len() < MANY {
-        drafts.iter().map(read).collect()
-    } else {
-        map_in_order(drafts, read).into_iter().collect()
-    }
+/// What a draft says, its hash, and what is to be posted of it.
+struct Read {
+    content: SpanContent,
+    hash: ContentHash,
+    terms: Option<SpanTerms>,
 }
 
 fn parse(bytes: &[u8]) -> Result<SpanContent> {

@@ -15,8 +15,13 @@ fn session() -> Session {
 }
 
 fn admitted(text: &str) -> Result<Admission, AdmissionFault> {
-    let session = session();
-    admit(text, &SummarySources { spans: &session.texts(), summaries: &[] })
+    admitted_over(&session(), text)
+}
+
+fn admitted_over(session: &Session, text: &str) -> Result<Admission, AdmissionFault> {
+    let atoms = session.atoms();
+    let atoms: Vec<_> = atoms.iter().map(|(_at, atoms)| atoms.as_slice()).collect();
+    admit(text, &SummarySources { spans: &session.texts(), atoms: &atoms, summaries: &[] })
 }
 
 #[test]
@@ -90,7 +95,7 @@ fn a_text_larger_than_its_sources_and_a_text_without_sources_are_refused() {
         admitted(&"The application is configured. ".repeat(200)),
         Err(AdmissionFault::LargerThanSources)
     );
-    let none = SummarySources { spans: &[], summaries: &[] };
+    let none = SummarySources { spans: &[], atoms: &[], summaries: &[] };
     assert_eq!(admit("Wrote /etc/app/conf.yaml.", &none), Err(AdmissionFault::NoSources));
 }
 
@@ -109,6 +114,7 @@ fn a_verbatim_prefix_is_admitted_as_degraded() {
 fn covered_summaries_are_sources_too() {
     let sources = SummarySources {
         spans: &[],
+        atoms: &[],
         summaries: &["The agent configured the application in /etc/app/conf.yaml and left."],
     };
     assert_eq!(admit("Configured the application.", &sources), Ok(Admission { degraded: false }));
@@ -120,7 +126,24 @@ fn covered_summaries_are_sources_too() {
 fn writing_without_spaces_is_compared_by_its_characters() {
     let session =
         Session::new().user("请在配置文件中修改端口号,然后重启服务器,最后检查日志文件是否有错误信息。");
-    let sources = SummarySources { spans: &session.texts(), summaries: &[] };
-    assert_eq!(admit("修改端口号并重启服务器", &sources), Ok(Admission { degraded: false }));
-    assert_eq!(admit("今天天气很好", &sources), Err(AdmissionFault::Unrelated));
+    assert_eq!(admitted_over(&session, "修改端口号并重启服务器"), Ok(Admission { degraded: false }));
+    assert_eq!(admitted_over(&session, "今天天气很好"), Err(AdmissionFault::Unrelated));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_more_of_the_sources_is_read_than_tells_whether_a_text_is_their_beginning(
+        pieces in proptest::collection::vec("[a-cA-C ß…İ\n-]{0,12}|truncated|[-. ]{0,3}truncated[.]{0,2}", 0..6),
+        len in 0_usize..40,
+    ) {
+        let whole = squeeze(&pieces.concat());
+        let read = beginning(pieces.iter().cloned(), len);
+        proptest::prop_assert!(read.len() >= len.min(whole.len()));
+        for end in (0..=len.min(whole.len())).filter(|end| whole.is_char_boundary(*end)) {
+            proptest::prop_assert!(read.starts_with(&whole[..end]));
+        }
+        if whole.len() < len {
+            proptest::prop_assert_eq!(read, whole);
+        }
+    }
 }

@@ -38,12 +38,12 @@ impl Flags {
     }
 }
 
-/// The kind of every ASCII character that a chunk may hold; `NONE` ends a chunk.
-const ASCII: [Flags; 128] = {
-    let mut table = [Flags::NONE; 128];
+/// The kind of every ASCII character that a chunk may hold; `NONE` ends a chunk, or stands for more than one byte.
+const KINDS: [Flags; 256] = {
+    let mut table = [Flags::NONE; 256];
     let mut byte = 0;
-    while byte < 128 {
-        #[expect(clippy::cast_possible_truncation, reason = "the index of an ASCII character")]
+    while byte < 256 {
+        #[expect(clippy::cast_possible_truncation, reason = "the value of a byte")]
         let character = byte as u8;
         table[byte] = match character {
             b'0'..=b'9' => Flags::DIGIT,
@@ -65,7 +65,7 @@ const ASCII: [Flags; 128] = {
 };
 
 fn flag(byte: u8) -> Flags {
-    ASCII.get(usize::from(byte)).copied().unwrap_or(Flags::NONE)
+    KINDS.get(usize::from(byte)).copied().unwrap_or(Flags::NONE)
 }
 
 /// Whether an ASCII character starts a chunk.
@@ -95,14 +95,14 @@ pub(super) fn end(text: &str, start: usize) -> (usize, Flags) {
     let limit = bytes.len().min(start + CHUNK_BYTES_MAX);
     let mut flags = Flags::NONE;
     let mut at = start;
-    while at < limit {
-        let Some(&byte) = bytes.get(at) else { break };
-        if byte < 0x80 {
-            let kind = flag(byte);
-            if kind != Flags::NONE {
-                flags = flags.with(kind);
-                at += 1;
-            } else if matches!(byte, b':' | b',') && between_digits(bytes, at) {
+    let within = bytes.get(..limit).unwrap_or_default();
+    while let Some(&byte) = within.get(at) {
+        let kind = flag(byte);
+        if kind != Flags::NONE {
+            flags = flags.with(kind);
+            at += 1;
+        } else if byte < 0x80 {
+            if matches!(byte, b':' | b',') && between_digits(bytes, at) {
                 flags = flags.with(if byte == b':' { Flags::COLON } else { Flags::COMMA });
                 at += 1;
             } else {

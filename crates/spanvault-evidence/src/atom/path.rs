@@ -12,20 +12,23 @@ pub(super) struct InChunk {
     pub(super) is_url: bool,
 }
 
-/// Endings of file names that make a name without a directory a path.
+/// Endings of file names that make a name without a directory a path, sorted.
 const EXTENSIONS: &[&str] = &[
     "astro", "avi", "bak", "bash", "bat", "bib", "bin", "bmp", "bz2", "c", "cc", "cert", "cfg", "clj", "cmd",
-    "conf", "cpp", "crt", "cs", "css", "csv", "cxx", "dart", "db", "deb", "diff", "dll", "doc", "docx",
-    "dylib", "env", "eps", "erl", "ex", "exe", "exs", "gif", "go", "gradle", "gz", "h", "hcl", "hpp", "hs",
-    "htm", "html", "ico", "ics", "ini", "ipynb", "jar", "java", "jinja", "jpeg", "jpg", "js", "json",
-    "jsonl", "jsx", "key", "kt", "kts", "less", "lock", "log", "lua", "m4a", "md", "mdx", "mjs", "mk", "ml",
-    "mov", "mp3", "mp4", "mod", "sum", "nix", "odt", "out", "parquet", "patch", "pdf", "pem", "php", "pl",
-    "pkl", "plist", "png", "pot", "ppt", "pptx", "proto", "ps1", "py", "pyc", "pyi", "pyx", "r", "rb", "rpm",
-    "rs", "rst", "rtf", "sass", "scala", "scss", "sh", "so", "sql", "sqlite", "sqlite3", "srt", "svelte",
-    "svg", "swift", "tar", "tex", "tf", "tfvars", "tgz", "toml", "traj", "ts", "tsv", "tsx", "ttf", "txt",
-    "vim", "vue", "war", "wasm", "wav", "webm", "webp", "whl", "xls", "xlsx", "xml", "xz", "yaml", "yml",
-    "zig", "zip", "zsh", "zst", "dcm", "npy", "npz", "h5", "pt", "onnx", "cfg", "orig", "rej",
+    "conf", "cpp", "crt", "cs", "css", "csv", "cxx", "dart", "db", "dcm", "deb", "diff", "dll", "doc",
+    "docx", "dylib", "env", "eps", "erl", "ex", "exe", "exs", "gif", "go", "gradle", "gz", "h", "h5", "hcl",
+    "hpp", "hs", "htm", "html", "ico", "ics", "ini", "ipynb", "jar", "java", "jinja", "jpeg", "jpg", "js",
+    "json", "jsonl", "jsx", "key", "kt", "kts", "less", "lock", "log", "lua", "m4a", "md", "mdx", "mjs",
+    "mk", "ml", "mod", "mov", "mp3", "mp4", "nix", "npy", "npz", "odt", "onnx", "orig", "out", "parquet",
+    "patch", "pdf", "pem", "php", "pkl", "pl", "plist", "png", "pot", "ppt", "pptx", "proto", "ps1", "pt",
+    "py", "pyc", "pyi", "pyx", "r", "rb", "rej", "rpm", "rs", "rst", "rtf", "sass", "scala", "scss", "sh",
+    "so", "sql", "sqlite", "sqlite3", "srt", "sum", "svelte", "svg", "swift", "tar", "tex", "tf", "tfvars",
+    "tgz", "toml", "traj", "ts", "tsv", "tsx", "ttf", "txt", "vim", "vue", "war", "wasm", "wav", "webm",
+    "webp", "whl", "xls", "xlsx", "xml", "xz", "yaml", "yml", "zig", "zip", "zsh", "zst",
 ];
+
+/// The length of the longest of them, in bytes.
+const EXTENSION_BYTES_MAX: usize = 7;
 
 /// File names without an ending that are paths all the same.
 const NAMES: &[&str] = &[
@@ -219,14 +222,20 @@ pub(super) fn is_file_name(word: &str) -> bool {
     let Some((name, ending)) = word.rsplit_once('.') else { return false };
     // `IMG.JPG` is a file, `t.Log` is a method.
     let shouted = ending.len() <= 6 && !ending.bytes().any(|b| b.is_ascii_lowercase());
-    let known = EXTENSIONS.contains(&ending)
-        || (shouted && EXTENSIONS.contains(&ending.to_ascii_lowercase().as_str()));
+    let known = is_extension(ending) || (shouted && is_extension(&ending.to_ascii_lowercase()));
+    if !known {
+        return false;
+    }
     let stem = name.trim_start_matches('.');
     let named = !stem.is_empty()
         && stem.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | '+' | '~'))
         && stem.chars().any(char::is_alphabetic);
     // `e.g`, `x.r`: one letter of an ending needs more of a name.
-    named && known && (ending.len() > 1 || stem.len() >= 2) && !is_attribute(stem, ending)
+    named && (ending.len() > 1 || stem.len() >= 2) && !is_attribute(stem, ending)
+}
+
+fn is_extension(ending: &str) -> bool {
+    ending.len() <= EXTENSION_BYTES_MAX && EXTENSIONS.binary_search(&ending).is_ok()
 }
 
 /// Whether a name with a dot is rather an attribute in code: `process.env`, `console.log`, `self.db`.
@@ -351,6 +360,16 @@ mod tests {
                 && !is_file_name("e.g")
                 && !is_file_name("foo.bar")
         );
+    }
+
+    #[test]
+    fn every_known_ending_is_found() {
+        assert!(EXTENSIONS.is_sorted(), "they are searched by halves");
+        assert_eq!(EXTENSIONS.iter().map(|ending| ending.len()).max(), Some(EXTENSION_BYTES_MAX));
+        for ending in EXTENSIONS {
+            assert!(is_file_name(&format!("main_file.{ending}")), "{ending}");
+            assert!(is_file_name(&format!("MAIN.{}", ending.to_ascii_uppercase())) == (ending.len() <= 6));
+        }
     }
 
     #[test]

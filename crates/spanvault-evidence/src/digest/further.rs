@@ -6,7 +6,7 @@ use spanvault_types::{PartBody, Position, Role};
 
 use super::{DigestInput, call_of};
 use crate::line::{call_line, pointer, tail};
-use crate::{At, Atom, AtomKind, Effect, Fate, PairedCall, atoms};
+use crate::{At, Atom, AtomKind, Effect, Fate, PairedCall};
 
 /// The lines that may be cut, most telling first.
 pub(super) fn further(input: &DigestInput<'_>) -> Vec<String> {
@@ -91,37 +91,37 @@ type Named = (String, usize, Position);
 
 /// The details of the covered spans, by who states them.
 #[derive(Default)]
-struct Details {
+struct Details<'a> {
     /// Paths and identifiers that the user or the agent named.
     named: Tally,
     /// Identifiers and amounts that side effects returned.
     returned: Tally,
     /// What stands in the output of reading calls alone.
-    only_read: OnlyRead,
+    only_read: OnlyRead<'a>,
 }
 
-impl Details {
-    fn of(input: &DigestInput<'_>, calls: &[&PairedCall]) -> Self {
+impl<'a> Details<'a> {
+    fn of(input: &DigestInput<'a>, calls: &[&PairedCall]) -> Self {
         let changing =
             |paired: &&&PairedCall| matches!(paired.effect.effect, Effect::Mutates | Effect::External);
         let changed: HashSet<_> = calls.iter().filter(changing).filter_map(|paired| paired.result).collect();
         let mut details = Self::default();
-        for &span in input.covered {
+        for (&span, atoms) in input.covered.iter().zip(input.atoms) {
             let (Some(text), Some(position)) = (input.spans.get(span), input.positions.get(span)) else {
                 continue;
             };
-            for atom in atoms(text.content, text.original) {
+            for atom in *atoms {
                 let Some(part) = text.content.parts.get(atom.part) else { continue };
                 let here = At { span, part: atom.part };
                 let result = matches!(part.body, PartBody::Result(_));
                 let returned = result && changed.contains(&here);
-                details.only_read.see(&atom, result && !returned);
+                details.only_read.see(atom, result && !returned);
                 let by_people = matches!(text.content.role, Role::User | Role::Assistant)
                     && matches!(part.body, PartBody::Text(_) | PartBody::Thinking(_) | PartBody::Summary(_));
                 if by_people && matches!(atom.kind, AtomKind::Path | AtomKind::Url | AtomKind::Identifier) {
-                    details.named.count(&atom, *position);
-                } else if returned && (atom.kind == AtomKind::Identifier || is_amount(&atom)) {
-                    details.returned.count(&atom, *position);
+                    details.named.count(atom, *position);
+                } else if returned && (atom.kind == AtomKind::Identifier || is_amount(atom)) {
+                    details.returned.count(atom, *position);
                 }
             }
         }
@@ -131,15 +131,15 @@ impl Details {
 
 /// Details, and whether each stands in the output of reading calls alone.
 #[derive(Default)]
-struct OnlyRead(HashMap<(AtomKind, String), bool>);
+struct OnlyRead<'a>(HashMap<(AtomKind, &'a str), bool>);
 
-impl OnlyRead {
-    fn see(&mut self, atom: &Atom, read: bool) {
+impl<'a> OnlyRead<'a> {
+    fn see(&mut self, atom: &'a Atom, read: bool) {
         if !matches!(
             atom.kind,
             AtomKind::Call | AtomKind::Argument | AtomKind::Negation | AtomKind::NullResult
         ) {
-            self.0.entry((atom.kind, atom.normal.clone())).and_modify(|only| *only &= read).or_insert(read);
+            self.0.entry((atom.kind, atom.normal.as_str())).and_modify(|only| *only &= read).or_insert(read);
         }
     }
 

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::testing::Session;
-use crate::{Manifest, live, tokens_of_bytes};
+use crate::{Manifest, SessionAtoms, SourceDetails, live, tokens_of_bytes};
 
 /// The digest of a summary `text` over all but the last `kept` spans.
 fn digest_of(session: &Session, kept: usize, text: &str) -> Result<(String, Vec<Carried>), DigestTooLong> {
@@ -10,16 +10,18 @@ fn digest_of(session: &Session, kept: usize, text: &str) -> Result<(String, Vec<
     let candidates: Vec<_> = (0..session.len()).map(|at| at < cut).collect();
     let stays: Vec<_> = candidates.iter().map(|candidate| !candidate).collect();
     let (reading, spans) = (session.read(), session.texts());
-    let marks = live(&reading, &spans, &candidates, &stays, &[]);
+    let marks = live(&reading, &spans, &SessionAtoms::new(spans.len()), &candidates, &stays, &[]);
     let covered: Vec<_> = (0..cut).collect();
     let atoms = session.atoms();
-    let sources = atoms.iter().take(cut).map(|(at, atoms)| (*at, atoms.as_slice()));
-    let manifest = Manifest::of(text, [], sources);
+    let sources = SourceDetails::of(atoms.iter().take(cut).map(|(at, atoms)| (*at, atoms.as_slice())));
+    let manifest = Manifest::of(text, [], &sources);
+    let atoms: Vec<_> = atoms.iter().take(cut).map(|(_at, atoms)| atoms.as_slice()).collect();
     let input = DigestInput {
         reading: &reading,
         spans: &spans,
         positions: &session.positions(),
         covered: &covered,
+        atoms: &atoms,
         marks: &marks,
         manifest: &manifest,
         budget: DIGEST_TOKENS_MAX,

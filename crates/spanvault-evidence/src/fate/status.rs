@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
 use spanvault_types::Outcome;
 
 /// The process exit status that a result reports: the record's own field, or the wrapper of its text.
@@ -74,7 +75,10 @@ fn code_in_report(body: &str) -> Option<usize> {
 /// `{"output": …, "metadata": {"exit_code": N, …}}`, as Codex writes it, found from its end.
 fn code_in_json(text: &str) -> Option<(i64, Range<usize>)> {
     let name = "\"exit_code\":";
-    let metadata = text.rfind("\"metadata\"")?;
+    let head = "\"metadata\"".as_bytes();
+    // Few results have one, and that is found out faster from the front.
+    memmem::find(text.as_bytes(), head)?;
+    let metadata = memmem::rfind(text.as_bytes(), head)?;
     let at = metadata + text.get(metadata..)?.find(name)? + name.len();
     let blanks = text.get(at..)?.len() - text.get(at..)?.trim_start().len();
     number_at(text, at + blanks)

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::atoms;
 use crate::testing::Session;
 
 /// The marks of `session` where the last `kept` spans stay.
@@ -8,7 +9,14 @@ fn marks(session: &Session, kept: usize, carried: &[CarriedMark]) -> Vec<(usize,
     let cut = session.len() - kept;
     let candidates: Vec<_> = (0..session.len()).map(|at| at < cut).collect();
     let kept: Vec<_> = candidates.iter().map(|candidate| !candidate).collect();
-    let marks = live(&session.read(), &session.texts(), &candidates, &kept, carried);
+    let marks = live(
+        &session.read(),
+        &session.texts(),
+        &SessionAtoms::new(session.len()),
+        &candidates,
+        &kept,
+        carried,
+    );
     let of =
         |(at, marks): (usize, Vec<LiveMark>)| marks.into_iter().map(move |mark| (at, mark.kind, mark.words));
     marks.into_iter().enumerate().flat_map(of).collect()
@@ -122,6 +130,7 @@ fn the_range_of_a_reference_points_at_the_detail_and_names_its_user() {
     let found = live(
         &session.read(),
         &session.texts(),
+        &SessionAtoms::new(session.len()),
         &[true, true, false, false],
         &[false, false, true, true],
         &[],
@@ -149,7 +158,7 @@ proptest::proptest! {
             .collect();
         let candidates = vec![true; session.len()];
         let reading = session.read();
-        let mut all = live(&reading, &session.texts(), &candidates, &stays, &[]);
+        let mut all = live(&reading, &session.texts(), &SessionAtoms::new(session.len()), &candidates, &stays, &[]);
         let debts = reading.spans.iter().map(|span| (&*span.opens, &*span.negatives));
         let open = open_marks(debts, &candidates, &stays, &[]);
         for ((all, open), stays) in all.iter_mut().zip(&open).zip(&stays) {

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Atom;
 
 fn manifest_of<'a>(
     text: &str,
@@ -9,7 +10,15 @@ fn manifest_of<'a>(
 ) -> Manifest {
     let sources: Vec<_> = sources.into_iter().collect();
     let covered: Vec<Manifest> = covered.into_iter().cloned().collect();
-    Manifest::of(text, &covered, sources.iter().map(|(at, atoms)| (*at, atoms.as_slice())))
+    Manifest::of(text, &covered, &details_of(&sources))
+}
+
+fn details_of(sources: &[(Position, Vec<Atom>)]) -> SourceDetails<'_> {
+    SourceDetails::of(sources.iter().map(|(at, atoms)| (*at, atoms.as_slice())))
+}
+
+fn unnamed(manifest: &Manifest, text: &str, atoms: &[Atom]) -> u64 {
+    manifest.unnamed(text, &SourceDetails::of([(Position::new(1), atoms)]))
 }
 use crate::atoms_of_text;
 
@@ -95,10 +104,10 @@ fn an_honest_manifest_leaves_nothing_unnamed_and_a_tampered_one_does() {
     let text = "kept TICKET-1";
     let (at, atoms) = source(5, "TICKET-1 TICKET-2 TICKET-3");
     let honest = manifest_of(text, [], [(at, atoms.clone())]);
-    assert_eq!(honest.unnamed(text, &atoms), 0);
-    assert_eq!(honest.unnamed("kept nothing", &atoms), 1, "it says that TICKET-1 is kept, and it is not");
+    assert_eq!(unnamed(&honest, text, &atoms), 0);
+    assert_eq!(unnamed(&honest, "kept nothing", &atoms), 1, "it says that TICKET-1 is kept, and it is not");
     let cut = Manifest::from_sorted(honest.details()[..1].to_vec());
-    assert_eq!(cut.unnamed(text, &atoms), 2);
+    assert_eq!(unnamed(&cut, text, &atoms), 2);
 }
 
 #[test]
@@ -110,7 +119,7 @@ fn a_long_detail_is_named_by_its_head_and_stays_distinct() {
     assert_eq!(manifest.details().len(), 2);
     assert!(manifest.details().iter().all(|detail| detail.normal.len() < 256));
     assert!(manifest.find(AtomKind::Argument, &long).is_some());
-    assert_eq!(manifest.unnamed("", &atoms), 0);
+    assert_eq!(unnamed(&manifest, "", &atoms), 0);
 }
 
 #[test]
@@ -140,8 +149,58 @@ fn words() -> impl Strategy<Value = String> {
     proptest::collection::vec(word, 0..30).prop_map(|words| words.join(" "))
 }
 
+/// The same details looked for one by one: what each is called, where it was met first, whether the text says it.
+fn one_by_one(text: &str, covered: &[Manifest], sources: &[(Position, Vec<Atom>)]) -> Vec<Detail> {
+    let said: BTreeSet<_> = atoms_of_text(text).into_iter().map(|atom| (atom.kind, atom.normal)).collect();
+    let met = covered.iter().flat_map(|manifest| &manifest.details).cloned();
+    let met = met.chain(sources.iter().flat_map(|(at, atoms)| {
+        atoms.iter().map(|atom| Detail {
+            kind: atom.kind,
+            normal: atom.normal.clone(),
+            text: (atom.text != atom.normal).then(|| atom.text.clone()),
+            at: *at,
+            kept: false,
+        })
+    }));
+    let mut found: Vec<Detail> = Vec::new();
+    for detail in met {
+        match found.iter_mut().find(|known| (known.kind, &known.normal) == (detail.kind, &detail.normal)) {
+            Some(known) => known.at = known.at.min(detail.at),
+            None => found.push(detail),
+        }
+    }
+    for detail in &mut found {
+        detail.kept = said.contains(&(detail.kind, detail.normal.clone()));
+    }
+    found.sort();
+    found
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_manifest_holds_what_is_found_one_by_one_and_so_does_what_it_leaves_unnamed(
+        covered in proptest::collection::vec(words(), 0..3),
+        originals in proptest::collection::vec((words(), 1_u64..9), 0..6),
+        text in words(),
+        other in words(),
+        left_out in 0_usize..6,
+    ) {
+        let covered: Vec<_> = covered.iter().zip(3..).map(|(words, at)| manifest_of(&text, [], [source(at, words)])).collect();
+        let sources: Vec<_> = originals.iter().map(|(words, at)| source(*at, words)).collect();
+        let manifest = Manifest::of(&text, &covered, &details_of(&sources));
+        prop_assert_eq!(&manifest.details, &one_by_one(&text, &covered, &sources));
+        // Held against a text that says something else, and without some of its details.
+        let cut = Manifest::from_sorted(manifest.details.iter().skip(left_out).cloned().collect());
+        let said: BTreeSet<_> = atoms_of_text(&other).into_iter().map(|atom| (atom.kind, atom.normal)).collect();
+        let is_named = |detail: &&Detail| {
+            said.contains(&(detail.kind, detail.normal.clone()))
+                || cut.find(detail.kind, &detail.normal).is_some_and(|found| !found.kept)
+        };
+        let unnamed = one_by_one(&text, &[], &sources).iter().filter(|detail| !is_named(detail)).count() as u64;
+        prop_assert_eq!(cut.unnamed(&other, &details_of(&sources)), unnamed);
+    }
 
     #[test]
     fn omissions_are_the_atoms_of_the_originals_minus_those_of_the_summary(originals in proptest::collection::vec(words(), 0..6), text in words()) {
@@ -152,7 +211,7 @@ proptest! {
         let expected: Vec<_> = held.difference(&said).cloned().collect();
         let found: Vec<_> = manifest.omissions().map(|detail| (detail.kind, detail.normal.clone())).collect();
         prop_assert_eq!(found, expected);
-        prop_assert_eq!(manifest.unnamed(&text, sources.iter().flat_map(|(_, atoms)| atoms)), 0);
+        prop_assert_eq!(manifest.unnamed(&text, &details_of(&sources)), 0);
         prop_assert_eq!(&Manifest::decode(&manifest.encode().unwrap()).unwrap(), &manifest);
     }
 

@@ -35,7 +35,9 @@ fn it_is_far_shorter_than_its_sources_and_admitted() {
     let text = summary(&session, &[]);
     let tokens: u64 = session.read().spans.iter().map(|span| span.tokens).sum();
     assert!(tokens_of_bytes(text.len() as u64) * 20 < tokens, "{} of {tokens}", text.len() / 4);
-    let sources = SummarySources { spans: &session.texts(), summaries: &[] };
+    let atoms = session.atoms();
+    let atoms: Vec<_> = atoms.iter().map(|(_at, atoms)| atoms.as_slice()).collect();
+    let sources = SummarySources { spans: &session.texts(), atoms: &atoms, summaries: &[] };
     assert_eq!(admit(&text, &sources).map(|admission| admission.degraded), Ok(false));
 }
 

@@ -1,9 +1,10 @@
 //! A summary on its way: text, digest and manifest, before the gate has permitted anything.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use spanvault_evidence::{
-    Atom, Digest, DigestInput, LiveMark, Manifest, SpanText, SummarySources, admit, atoms, digest,
+    Atom, Digest, DigestInput, LiveMark, Manifest, SourceDetails, SpanText, SummarySources, admit, digest,
 };
 use spanvault_gate::SummaryView;
 use spanvault_types::{CarriedKind, Mode, Position};
@@ -86,10 +87,13 @@ impl SummaryDraft {
         let closure = insight.closure(&range.rows, &range.summaries);
         let request = SummaryRequest { insight, rows: &range.rows, summaries: &range.summaries };
         let text = summarizer.summarize(&request)?;
-        let sources: Vec<(Position, Vec<Atom>)> = closure
+        let read: Vec<Cow<'_, [Atom]>> = closure
             .iter()
-            .filter_map(|n| Some((insight.row(*n)?.span.original, atoms_of(texts.get(*n)?))))
+            .map(|n| texts.get(*n).map_or(Cow::Borrowed(&[][..]), |text| insight.atoms.of(*n, text)))
             .collect();
+        let atoms: Vec<&[Atom]> = read.iter().map(|atoms| &**atoms).collect();
+        let originals = insight.rows_of(&closure).map(|row| row.span.original);
+        let sources = SourceDetails::of(originals.zip(atoms.iter().copied()));
         let covered = insight
             .summaries_of(&range.summaries)
             .map(|row| {
@@ -99,16 +103,17 @@ impl SummaryDraft {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        let by_original = sources.iter().map(|(at, atoms)| (*at, atoms.as_slice()));
-        let manifest = Manifest::of(&text, &covered, by_original);
-        let Some(digest) = write_digest(insight, session, range, &closure, &manifest) else {
+        let manifest = Manifest::of(&text, &covered, &sources);
+        let Some(digest) = write_digest(insight, session, range, (&closure, &atoms), &manifest) else {
             return Ok(None);
         };
         let spans: Vec<SpanText<'_>> = range.rows.iter().filter_map(|n| texts.get(*n).copied()).collect();
         let summaries: Vec<&str> =
             insight.summaries_of(&range.summaries).map(|row| row.text.as_str()).collect();
-        let admitted = admit(&text, &SummarySources { spans: &spans, summaries: &summaries });
-        let unnamed = Ok(manifest.unnamed(&text, sources.iter().flat_map(|(_at, atoms)| atoms)));
+        let own = |n: &usize| Some(*atoms.get(closure.binary_search(n).ok()?)?);
+        let own: Vec<&[Atom]> = range.rows.iter().filter_map(own).collect();
+        let admitted = admit(&text, &SummarySources { spans: &spans, atoms: &own, summaries: &summaries });
+        let unnamed = Ok(manifest.unnamed(&text, &sources));
         Ok(Some(Self {
             rows: range.rows.clone(),
             summaries: range.summaries.clone(),
@@ -122,10 +127,6 @@ impl SummaryDraft {
             manifest,
         }))
     }
-}
-
-fn atoms_of(text: &SpanText<'_>) -> Vec<Atom> {
-    atoms(text.content, text.original)
 }
 
 /// What the drafts of one session look at, made once for all of them.
@@ -150,7 +151,7 @@ fn write_digest(
     insight: &Insight,
     session: &Session<'_>,
     range: &PlannedRange,
-    closure: &[usize],
+    (closure, atoms): (&[usize], &[&[Atom]]),
     manifest: &Manifest,
 ) -> Option<Digest> {
     let budget = (range.tokens() / DIGEST_SHARE).clamp(DIGEST_TOKENS.0, DIGEST_TOKENS.1);
@@ -159,6 +160,7 @@ fn write_digest(
         spans: &session.texts,
         positions: &session.positions,
         covered: closure,
+        atoms,
         marks: &session.marks,
         manifest,
         budget,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use spanvault_evidence::{CarriedMark, LiveMark, SessionReading, SpanText, live};
+use spanvault_evidence::{CarriedMark, LiveMark, SessionAtoms, SessionReading, SpanText, live};
 use spanvault_gate::{OriginalView, Presence, Reading, SpanView, Unknown};
 use spanvault_store::Whereabouts;
 use spanvault_types::planted::{Bug, is_planted};
@@ -21,6 +21,8 @@ use crate::view::{OwnedText, SessionView, Sight, SpanRow, SummaryRow};
 pub(crate) struct Insight {
     pub(super) view: SessionView,
     owned: Vec<OwnedText>,
+    /// What was read of the details of its spans so far.
+    pub(super) atoms: SessionAtoms,
     pub(super) reading: SessionReading,
     /// The first row that stays, whatever the gate says.
     pub(super) cut: usize,
@@ -70,12 +72,13 @@ impl Insight {
             .collect();
         let texts: Vec<SpanText<'_>> = owned.iter().map(OwnedText::as_text).collect();
         let carried: Vec<CarriedMark> = carried(&view);
-        let marks = live(&reading, &texts, &looked_at, &kept, &carried);
+        let atoms = SessionAtoms::new(texts.len());
+        let marks = live(&reading, &texts, &atoms, &looked_at, &kept, &carried);
         let summaries = match over {
             Over::Spans => Vec::new(),
             Over::Summaries => summaries_before(&view, cut),
         };
-        Ok(Self { view, owned, reading, cut, candidates, marks, partners, summaries })
+        Ok(Self { view, owned, atoms, reading, cut, candidates, marks, partners, summaries })
     }
 
     pub(super) fn texts(&self) -> Vec<SpanText<'_>> {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use spanvault_evidence::{Atom, Manifest, atoms};
+use spanvault_evidence::{Atom, Manifest, SourceDetails, atoms};
 use spanvault_import::{Importer, Kept, Record};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{
@@ -322,7 +322,8 @@ impl Import<'_> {
             }
         }
         let used = spans.len();
-        let manifest = Manifest::of(text, [], sources.iter().map(|(at, atoms)| (*at, atoms.as_slice())));
+        let details = SourceDetails::of(sources.iter().map(|(at, atoms)| (*at, atoms.as_slice())));
+        let manifest = Manifest::of(text, [], &details);
         originals.sort_unstable();
         originals.dedup();
         let event = SummaryImported {

@@ -19,7 +19,7 @@ const BYTES_MAX: usize = 8 << 20;
 const SPAN_BYTES: usize = 96;
 
 /// All that is posted of one span.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct SpanTerms {
     pub(super) hash: ContentHash,
     pub(super) terms: Box<[Term]>,
@@ -103,7 +103,7 @@ mod tests {
 
     use super::super::{GO_ON, Poster, build};
     use super::*;
-    use crate::{IngestOptions, Vault};
+    use crate::{IngestOptions, SpanDraft, Vault};
 
     const LINES: &str = concat!(
         r#"{"type":"user","sessionId":"s","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"Write it."}}"#,
@@ -136,6 +136,33 @@ mod tests {
         assert_eq!(vault.ahead.kept().spans.len(), 0, "all of it was taken");
         assert_eq!(vault.ahead.kept().bytes, 0, "and its room is free");
         assert_eq!(read_before, post());
+    }
+
+    #[test]
+    fn the_same_is_posted_of_what_an_agent_recorded_and_of_what_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let vault = Vault::open(dir.path().join("vault")).unwrap();
+        let session = vault.session("run").unwrap();
+        let call = |n: usize| {
+            let args =
+                serde_json::json!({"path": format!("/etc/app/{n}.conf"), "n": n, "all": [1, null, "x/y"]});
+            SpanDraft::tool_call_with_id(format!("c{n}"), "write_file", args)
+        };
+        // As many as are read on several threads, and one alone.
+        let many = (0..40).flat_map(|n| [call(n), SpanDraft::tool_result(format!("c{n}"), "written")]);
+        session.record_all(many.collect()).unwrap();
+        session
+            .record(SpanDraft::tool_call("bash", serde_json::json!({"command": "bash deploy.sh"})))
+            .unwrap();
+        session.record(call(0)).unwrap();
+        let other = vault.session("other").unwrap();
+        other.record(SpanDraft::tool_result("c0", "written")).unwrap();
+        assert_eq!(vault.ahead.kept().spans.len(), 83);
+        let poster = Poster::of(&vault);
+        let post = || format!("{:?}", build::read(&poster, Position::new(1), 1, &GO_ON).unwrap().draft);
+        let recorded = post();
+        assert_eq!(vault.ahead.kept().spans.len(), 0, "all of it was taken");
+        assert_eq!(recorded, post());
     }
 
     #[test]
