@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spanvault::{Receipt, Session, SpanDraft, Vault};
+use spanvault::{Durability, Receipt, Session, SpanDraft, Vault};
 use spanvault_benches::noise::Noise;
 use spanvault_benches::peer::Peer;
 use spanvault_benches::place::Place;
@@ -25,6 +25,7 @@ fn main() -> Outcome {
     let mut report = Report::new("record");
     report.about("span bytes", SPAN_BYTES);
     singles(&place, settings.count("singles", 300)?, &mut report)?;
+    levels(&place, settings.count("singles", 300)?, &mut report)?;
     threads(&place, settings.count("each", 100)?, settings.count("rounds", 5)?, &mut report)?;
     in_bulk(&place, settings.count("bulk", 50_000)?, settings.count("bulk-rounds", 3)?, &mut report)?;
     report.finish(&settings)
@@ -57,6 +58,35 @@ fn singles(place: &Place, count: usize, report: &mut Report) -> Outcome {
     let over_bare = median(&ours) / median(&bare);
     report.judged("single, times append and fdatasync", over_bare, "x", Target::AtMost(1.15));
     report.figure("single, times SQLite", median(&ours) / median(&theirs), "x");
+    Ok(())
+}
+
+/// One span before the next, as durable as each level says, by turns.
+fn levels(place: &Place, count: usize, report: &mut Report) -> Outcome {
+    let levels = [
+        ("sync", Durability::Sync),
+        ("group, 10 ms", Durability::Group(Duration::from_millis(10))),
+        ("buffered", Durability::Buffered),
+    ];
+    let vault = Vault::open(place.join("levels.vault"))?;
+    let mut noise = Noise::new(4);
+    let (mut receipts, mut times) = (Vec::new(), [const { Vec::new() }; 3]);
+    for turn in 0..count {
+        for ((name, level), times) in levels.iter().zip(&mut times) {
+            let session = vault.session(name)?.with_durability(*level);
+            let draft = spans::draft(&mut noise, SPAN_BYTES);
+            let (receipt, time) = timed(|| session.record(draft))?;
+            check(receipt.is_durable() == (*level == Durability::Sync), || format!("{name} at {turn}"))?;
+            receipts.push(receipt);
+            times.push(us(time));
+        }
+    }
+    vault.sync()?;
+    check_recorded(&vault, &receipts, count * levels.len())?;
+    vault.close()?;
+    for ((name, _level), times) in levels.iter().zip(&times) {
+        report.figure(format!("single, {name}, p50"), median(times), "us");
+    }
     Ok(())
 }
 

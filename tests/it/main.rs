@@ -19,6 +19,7 @@ mod cli_terminal;
 mod containers;
 mod crashes;
 mod databases;
+mod durability;
 mod file_system;
 mod freeing_crashes;
 mod full_disk;

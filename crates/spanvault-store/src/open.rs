@@ -18,6 +18,7 @@ use spanvault_types::{ClockStamp, Counts, Event, Position};
 use crate::bytes::len_u64;
 use crate::chain::GENESIS;
 use crate::damage::{Damage, Fault};
+use crate::deferred::Deferred;
 use crate::error::{Result, StoreError, io_error};
 use crate::flush::Flush;
 use crate::handles::Handles;
@@ -154,8 +155,12 @@ impl Store {
         let fresh = tip.next == 1 && tip.clock == ClockStamp::default();
         let clock = StoreClock::resume(Arc::clone(&env.clock), (!fresh).then_some(tip.clock));
         *tail.open.map.write().unwrap_or_else(std::sync::PoisonError::into_inner) = replayed.map;
+        let flush =
+            Flush::new(Arc::clone(&tail.open.file), tip.next - 1, key.clone(), Arc::clone(&env.clock));
+        let flush = Arc::new(flush);
         let store = Self {
-            flush: Flush::new(Arc::clone(&tail.open.file), tip.next - 1, key.clone(), Arc::clone(&env.clock)),
+            deferred: Deferred::new(Arc::clone(&flush), Arc::clone(&env.clock)),
+            flush,
             view: ArcSwap::from_pointee(View { sealed: tail.sealed, open: Arc::new(tail.open) }),
             tip: RwLock::new(tip),
             next: AtomicU64::new(tip.next),

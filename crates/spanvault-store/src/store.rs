@@ -11,6 +11,8 @@ use spanvault_types::key::{self, Table};
 use spanvault_types::{Counts, Position, StoreTime};
 
 use crate::damage::{Damage, Fault};
+use crate::deferred::Deferred;
+use crate::durability::Durability;
 use crate::error::{Result, StoreError};
 use crate::flush::Flush;
 use crate::handles::Handles;
@@ -72,7 +74,8 @@ pub struct Store {
     pub(crate) tip: RwLock<Cursor>,
     /// The next position, as in the tip.
     pub(crate) next: AtomicU64,
-    pub(crate) flush: Flush,
+    pub(crate) flush: Arc<Flush>,
+    pub(crate) deferred: Deferred,
     pub(crate) handles: Handles,
     pub(crate) scans: Scans,
     pub(crate) recent: Recent,
@@ -124,6 +127,18 @@ impl Store {
     /// After any failed sync, for good: [`StoreError::Poisoned`] (I8).
     pub fn sync(&self, through: Position) -> Result<()> {
         self.flush.sync(through.get()).map_err(|error| flush_error(self, error))
+    }
+
+    /// Makes everything up to `through`, as far as it was appended, as durable as is asked.
+    ///
+    /// # Errors
+    /// As [`Store::sync`].
+    pub fn settle(&self, through: Position, durability: Durability) -> Result<()> {
+        match durability {
+            Durability::Sync => self.sync(through),
+            Durability::Group(within) => self.deferred.sync(within).map_err(|error| flush_error(self, error)),
+            Durability::Buffered => Ok(()),
+        }
     }
 
     /// The end of the log, as this process sees it.

@@ -83,8 +83,18 @@ pub struct Receipt {
     pub span: SpanId,
     /// The content hash of its original.
     pub hash: ContentHash,
-    /// The log position up to which everything is durable.
+    /// The log position up to which everything was durable when the span was recorded.
     pub durable: Position,
     /// The original.
     pub bytes: Vec<u8>,
+}
+
+impl Receipt {
+    /// Whether the span survives a power cut. One that was recorded less durably does so later: once [`Vault::durable`]
+    /// has reached it.
+    ///
+    /// [`Vault::durable`]: crate::Vault::durable
+    pub const fn is_durable(&self) -> bool {
+        self.durable.get() >= self.span.0.get()
+    }
 }

@@ -3,13 +3,14 @@
 //! Whoever comes first leads. It takes the writer lock, then what all who have come by then want to record, writes it
 //! as one batch with one call and one sync, and hands the lead on to the first of those who came since. Before it begins
 //! it waits a little for those whom the batch before served ([`Gather`]). Those whose spans it wrote sleep until they are
-//! durable, and each asks the store itself before it believes so (I8). A batch that fails is nobody's: each records
+//! as durable as they want, and each asks the store itself before it believes so (I8). A batch that fails is nobody's: each records
 //! alone, so that none gets an error that is another's.
 
 use std::sync::{Arc, PoisonError};
 
 use spanvault_env::Gather;
 use spanvault_env::sync::{Condvar, Mutex, MutexGuard};
+use spanvault_store::Durability;
 use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{ContentHash, EvidentialClass, Position, SpanContent};
 
@@ -26,6 +27,7 @@ const BATCH_BYTES: usize = 1 << 20;
 pub(crate) struct Request {
     pub(crate) session: Position,
     pub(crate) spans: Vec<ReadSpan>,
+    pub(crate) durability: Durability,
 }
 
 impl Request {
@@ -75,6 +77,19 @@ struct Queue {
 struct Member {
     seat: Arc<Seat>,
     request: Request,
+    /// Where its spans are, once they are written.
+    spans: Vec<Position>,
+}
+
+impl Member {
+    const fn new(seat: Arc<Seat>, request: Request) -> Self {
+        Self { seat, request, spans: Vec::new() }
+    }
+
+    fn tell(self, commit: Position) {
+        let recorded = Recorded { request: self.request, spans: self.spans, commit };
+        self.seat.tell(News::Recorded(recorded));
+    }
 }
 
 /// Where one waits for news.
@@ -97,17 +112,17 @@ enum News {
 }
 
 impl Joint {
-    /// Records spans, and returns when they are durable.
+    /// Records spans, and returns when they are as durable as is asked.
     pub(crate) fn record(&self, vault: &Vault, request: Request) -> Result<Recorded> {
         let seat = Arc::new(Seat::default());
-        if self.is_first(Member { seat: Arc::clone(&seat), request }) {
+        if self.is_first(Member::new(Arc::clone(&seat), request)) {
             return self.lead(vault);
         }
         match seat.news() {
             News::Lead => self.lead(vault),
             News::Recorded(recorded) => {
                 if !is_planted(Bug::ToldBeforeDurable) {
-                    vault.make_durable(recorded.commit)?;
+                    vault.settle(recorded.commit, recorded.request.durability)?;
                 }
                 Ok(recorded)
             }
@@ -137,18 +152,24 @@ impl Joint {
         });
         match written {
             Ok((spans, commit)) => {
-                let durable =
-                    if is_planted(Bug::ToldBeforeDurable) { Ok(()) } else { vault.make_durable(commit) };
-                let took_us = vault.options.env.clock.elapsed_us().saturating_sub(began_us);
-                let mut group = led.served(took_us).into_iter().zip(spans);
-                let own = group.next();
-                for (member, spans) in group {
-                    let recorded = Recorded { request: member.request, spans, commit };
-                    member.seat.tell(News::Recorded(recorded));
+                for (member, spans) in led.group.iter_mut().zip(spans) {
+                    member.spans = spans;
                 }
-                durable?;
-                let (own, spans) = own.ok_or_else(|| Error::internal("record: nobody waited"))?;
-                Ok(Recorded { request: own.request, spans, commit })
+                led.tell_who_need_not_wait(commit);
+                let durability =
+                    led.group.first().map_or_else(Durability::default, |own| own.request.durability);
+                let settled = if is_planted(Bug::ToldBeforeDurable) {
+                    Ok(())
+                } else {
+                    vault.settle(commit, durability)
+                };
+                let took_us = vault.options.env.clock.elapsed_us().saturating_sub(began_us);
+                let mut group = led.served(took_us).into_iter();
+                let own = group.next();
+                group.for_each(|member| member.tell(commit));
+                settled?;
+                let own = own.ok_or_else(|| Error::internal("record: nobody waited"))?;
+                Ok(Recorded { request: own.request, spans: own.spans, commit })
             }
             Err(error) => {
                 if led.group.is_empty() {
@@ -200,6 +221,12 @@ impl Led<'_> {
         self.group = queue.waiting.drain(..count).collect();
     }
 
+    /// Who does not want to wait for a sync is not made to.
+    fn tell_who_need_not_wait(&mut self, commit: Position) {
+        let others = self.group.extract_if(1.., |member| member.request.durability != Durability::Sync);
+        others.for_each(|member| member.tell(commit));
+    }
+
     /// Notes how long their batch took, hands the lead on, and gives who was in it.
     fn served(mut self, took_us: u64) -> Vec<Member> {
         let group = std::mem::take(&mut self.group);
@@ -243,7 +270,7 @@ fn record_alone(vault: &Vault, request: Request) -> Result<Recorded> {
     let mut recorder = Recorder::start(vault)?;
     let spans = recorder.spans(&request)?;
     let commit = recorder.append()?;
-    vault.make_durable(commit)?;
+    vault.settle(commit, request.durability)?;
     Ok(Recorded { request, spans, commit })
 }
 

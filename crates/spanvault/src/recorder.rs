@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use spanvault_store::{Batch, Body, Whereabouts, Writer};
+use spanvault_store::{Batch, Body, Durability, Whereabouts, Writer};
 use spanvault_types::planted::{Bug, is_planted};
 use spanvault_types::{
     ContentHash, Event, EvidentialClass, Position, Rescued, SessionOpened, SpanContent, SpanKind,
@@ -257,7 +257,12 @@ impl Vault {
 
     /// Makes everything up to `commit` durable; one sync serves all who wait.
     pub(crate) fn make_durable(&self, commit: Position) -> Result<()> {
-        self.store.sync(commit)?;
+        self.settle(commit, Durability::Sync)
+    }
+
+    /// Makes everything up to `commit` as durable as is asked.
+    pub(crate) fn settle(&self, commit: Position, durability: Durability) -> Result<()> {
+        self.store.settle(commit, durability)?;
         crate::index::follow(self, commit);
         Ok(())
     }

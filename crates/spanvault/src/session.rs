@@ -1,5 +1,6 @@
 //! One session of a vault: the place where an agent records, compacts and looks back.
 
+use spanvault_store::Durability;
 use spanvault_types::{ContentHash, Position, SpanContent};
 
 use crate::classes::ClassStreams;
@@ -20,11 +21,34 @@ pub struct Session<'v> {
     pub(crate) vault: &'v Vault,
     pub(crate) at: Position,
     name: String,
+    durability: Durability,
 }
 
 impl<'v> Session<'v> {
     pub(crate) const fn new(vault: &'v Vault, at: Position, name: String) -> Self {
-        Self { vault, at, name }
+        Self { vault, at, name, durability: Durability::Sync }
+    }
+
+    /// The same session, whose spans are recorded less durably, and faster. Everything else in it, compaction above all, is
+    /// durable when it returns, and so is then whatever was recorded before.
+    ///
+    /// ```
+    /// # fn main() -> spanvault::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a directory for the example");
+    /// # let vault = spanvault::Vault::open(dir.path().join("agent.vault"))?;
+    /// use spanvault::{Durability, SpanDraft};
+    ///
+    /// let session = vault.session("run-42")?.with_durability(Durability::Buffered);
+    /// let thought = session.record(SpanDraft::assistant("Let me think about that."))?;
+    /// assert!(!thought.is_durable());
+    /// vault.sync()?;
+    /// assert!(vault.durable() >= thought.span.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
     }
 
     /// Its name, unique in the vault.
@@ -37,7 +61,8 @@ impl<'v> Session<'v> {
         self.at
     }
 
-    /// Records one span; when this returns it survives a power cut.
+    /// Records one span; when this returns it survives a power cut, unless the session asks for less
+    /// ([`Session::with_durability`]).
     ///
     /// Threads that record at the same time share one sync.
     ///
@@ -78,13 +103,14 @@ impl<'v> Session<'v> {
             let Read { content, hash, terms } = read;
             ReadSpan { bytes: draft.bytes, hash, content, class, terms }
         });
-        let request = Request { session: self.at, spans: spans.collect() };
+        let request = Request { session: self.at, spans: spans.collect(), durability: self.durability };
         let Recorded { request, spans, commit } = self.vault.joint.record(self.vault, request)?;
         tracing::debug!(session = %self.at, commit = %commit, spans = spans.len(), "recorded spans");
+        let durable = if self.durability == Durability::Sync { commit } else { self.vault.durable() };
         let receipts = request.spans.into_iter().zip(spans).map(|(span, at)| Receipt {
             span: SpanId(at),
             hash: span.hash,
-            durable: commit,
+            durable,
             bytes: span.bytes,
         });
         Ok(receipts.collect())

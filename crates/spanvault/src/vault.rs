@@ -199,6 +199,19 @@ impl Vault {
         found.into_iter().find(|original| original.hash == *hash)
     }
 
+    /// Makes durable whatever was recorded; one sync serves all who wait.
+    ///
+    /// # Errors
+    /// What the disk says; `Unavailable` after an earlier failure of a write or sync, and for a reader.
+    pub fn sync(&self) -> Result<()> {
+        self.make_durable(self.revision())
+    }
+
+    /// The log position up to which everything survives a power cut, as far as is known.
+    pub fn durable(&self) -> Position {
+        self.store.durable()
+    }
+
     /// Closes the vault so that the next opening can trust the index.
     ///
     /// Dropping a vault is safe too: the index is then brought up to date, or rebuilt, by the next opening.
@@ -206,6 +219,7 @@ impl Vault {
     /// # Errors
     /// What the disk says; nothing acknowledged is at stake.
     pub fn close(self) -> Result<()> {
+        self.sync()?;
         let Some(index) = self.index.take() else { return Ok(()) };
         if self.options.index == IndexKind::Sled {
             Poster::of(&self).close(self.opened_at);

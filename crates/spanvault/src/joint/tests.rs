@@ -137,15 +137,14 @@ fn i8_after_a_failed_sync_nobody_of_the_batch_is_told_that_it_is_recorded() {
 #[test]
 fn a_lead_that_breaks_off_is_handed_on_and_leaves_nobody_waiting() {
     let joint = Joint::default();
-    let request = || Request { session: Position::new(1), spans: Vec::new() };
+    let request = || Request { session: Position::new(1), spans: Vec::new(), durability: Durability::Sync };
     let seats = [(); 3].map(|()| Arc::new(Seat::default()));
-    let is_first =
-        seats.each_ref().map(|seat| joint.is_first(Member { seat: Arc::clone(seat), request: request() }));
+    let is_first = seats.each_ref().map(|seat| joint.is_first(Member::new(Arc::clone(seat), request())));
     assert_eq!(is_first, [true, false, false]);
     let mut led = Led { joint: &joint, group: Vec::new() };
     led.take();
     let late = Arc::new(Seat::default());
-    assert!(!joint.is_first(Member { seat: Arc::clone(&late), request: request() }));
+    assert!(!joint.is_first(Member::new(Arc::clone(&late), request())));
     drop(led);
     assert!(seats.iter().all(|seat| matches!(seat.news(), News::Lost)));
     assert!(matches!(late.news(), News::Lead));
