@@ -98,7 +98,7 @@ pub fn digest(input: &DigestInput<'_>) -> Result<Digest, DigestTooLong> {
     }
     let most = bytes.saturating_add(usize::try_from(input.budget).unwrap_or(usize::MAX).saturating_mul(4));
     let most = most.min(usize::try_from(DIGEST_TOKENS_MAX * 4).unwrap_or(usize::MAX));
-    for line in further(input).into_iter().take(DIGEST_LINES_MAX) {
+    for line in further(input).take(DIGEST_LINES_MAX) {
         bytes += line.len() + 1;
         if bytes > most {
             break;

@@ -1,7 +1,6 @@
 //! An estimate of tokens: four bytes each. Never exact, and always called an estimate.
 
-use std::io;
-
+use serde_json::Value;
 use spanvault_types::{PartBody, SpanContent};
 
 /// The estimated tokens of `bytes` bytes of text.
@@ -23,27 +22,51 @@ fn readable_bytes(body: &PartBody) -> u64 {
 }
 
 /// The length of `value` as JSON, without writing it anywhere.
-fn json_bytes(value: &serde_json::Value) -> u64 {
-    struct Count(u64);
-    impl io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
+fn json_bytes(value: &Value) -> u64 {
+    let mut bytes = 0;
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        bytes += match value {
+            Value::Null | Value::Bool(true) => 4,
+            Value::Bool(false) => 5,
+            Value::Number(number) => number.as_str().len(),
+            Value::String(text) => string_bytes(text),
+            Value::Array(items) => {
+                open.extend(items);
+                // The brackets, and a comma between two items.
+                1 + items.len().max(1)
+            }
+            Value::Object(members) => {
+                open.extend(members.values());
+                // The braces, the colons, and the commas.
+                let keys: usize = members.keys().map(|key| string_bytes(key) + 1).sum();
+                1 + members.len().max(1) + keys
+            }
+        } as u64;
     }
-    let mut count = Count(0);
-    match serde_json::to_writer(&mut count, value) {
-        Ok(()) => count.0,
-        // Counting cannot fail, and a value in memory can always be written as JSON.
-        Err(_) => 0,
+    bytes
+}
+
+/// The length of a string as JSON: two quotes, and what its characters take, escaped where they have to be.
+fn string_bytes(text: &str) -> usize {
+    let is_escaped = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
+    // Most strings have none, which is told many bytes at a time.
+    let blocks = text.as_bytes().chunks(128);
+    let escaped = blocks.map(|block| block.iter().map(|byte| u8::from(is_escaped(byte))).sum::<u8>());
+    if escaped.map(usize::from).sum::<usize>() == 0 {
+        return 2 + text.len();
     }
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | 0x08..=0x0A | 0x0C | 0x0D => 1,
+        0x00..=0x1F => 5,
+        _ => 0,
+    };
+    2 + text.len() + text.bytes().map(more).sum::<usize>()
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use spanvault_types::{ByteRange, Call, Encoding, Part, Role, SpanKind};
 
     use super::*;
@@ -67,5 +90,32 @@ mod tests {
             ],
         };
         assert_eq!(tokens_of_span(&content), 2 + 3);
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "[ -~]{0,8}".prop_map(Value::String),
+            any::<String>().prop_map(Value::String),
+            "[ -~]{120,300}".prop_map(Value::String),
+            "[\\x00-\\x22\\\\\\x7f]{0,8}".prop_map(Value::String),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+                proptest::collection::vec((any::<String>(), inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_length_of_a_value_is_that_of_its_json(value in values()) {
+            prop_assert_eq!(json_bytes(&value), serde_json::to_string(&value).unwrap().len() as u64);
+        }
     }
 }

@@ -131,10 +131,11 @@ const ORIGINAL_INDEXED_BYTES: usize = 14;
 
 /// What the index beside the log has of a key; `None` where that is left to the map of the open segment and the sidecars.
 ///
-/// Left out is what every span has and nobody looks up there: its place in its session, and the identity of its record.
+/// Left out is what every span may have and nobody looks up there: its place in its session, the identity of its record,
+/// and the leases on its original.
 pub fn indexed(key: &[u8]) -> Option<&[u8]> {
     let table = *key.first()?;
-    if table == Table::Span as u8 || table == Table::EventKey as u8 {
+    if [Table::Span, Table::EventKey, Table::Lease].iter().any(|left_out| table == *left_out as u8) {
         None
     } else if table == Table::Original as u8 {
         Some(key.get(..ORIGINAL_INDEXED_BYTES).unwrap_or(key))

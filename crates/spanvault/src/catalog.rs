@@ -302,6 +302,16 @@ impl Vault {
         self.occurrences_beside(original, own, self.positions(&key::key(Table::Occurrence, &[original]))?)
     }
 
+    /// As [`Vault::occurrences`], where the span in the original's own frame was read already.
+    pub(crate) fn occurrences_of_own(
+        &self,
+        original: Position,
+        own: SpanRecorded,
+    ) -> Result<Vec<(Position, SpanRecorded)>> {
+        let others = self.positions(&key::key(Table::Occurrence, &[original]))?;
+        self.occurrences_beside(original, Some(own), others)
+    }
+
     /// As [`Vault::occurrences`], where the span in the original's own frame was read already and it is known where the
     /// others are.
     pub(crate) fn occurrences_beside(

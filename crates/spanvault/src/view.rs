@@ -49,7 +49,7 @@ pub(crate) struct SummaryRow {
 /// What can be read of a span.
 pub(crate) enum Sight {
     /// Its content and exact bytes.
-    Seen(Arc<SpanContent>, Arc<[u8]>),
+    Seen(Arc<SpanContent>, Arc<Vec<u8>>),
     /// No part of the conversation: nothing was read.
     Meta,
     /// Its bytes cannot be had.
@@ -157,7 +157,7 @@ impl Vault {
 
     fn seen(&self, span: &SpanRecorded, bytes: Vec<u8>, formats: &Formats) -> Result<Sight> {
         let content = self.content_of(span, &bytes, formats)?;
-        Ok(Sight::Seen(Arc::new(content), bytes.into()))
+        Ok(Sight::Seen(Arc::new(content), Arc::new(bytes)))
     }
 
     /// Parses the bytes of a span as its source's format says.
@@ -254,7 +254,7 @@ impl SessionView {
                 }
                 Sight::Meta | Sight::Unseen(_) => OwnedText {
                     content: Arc::new(unread(row.span.role, row.span.kind, row.span.timestamp_ms)),
-                    original: Arc::from([]),
+                    original: Arc::default(),
                 },
             })
             .collect()
@@ -279,7 +279,7 @@ impl SessionView {
 /// Shared ownership of what a [`SpanText`] borrows.
 pub(crate) struct OwnedText {
     content: Arc<SpanContent>,
-    original: Arc<[u8]>,
+    original: Arc<Vec<u8>>,
 }
 
 impl OwnedText {

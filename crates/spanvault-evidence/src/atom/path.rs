@@ -235,7 +235,31 @@ pub(super) fn is_file_name(word: &str) -> bool {
 }
 
 fn is_extension(ending: &str) -> bool {
-    ending.len() <= EXTENSION_BYTES_MAX && EXTENSIONS.binary_search(&ending).is_ok()
+    ending.len() <= EXTENSION_BYTES_MAX && PACKED.binary_search(&packed(ending)).is_ok()
+}
+
+/// The known endings as numbers, in the same order.
+const PACKED: [u64; EXTENSIONS.len()] = {
+    let mut numbers = [0; EXTENSIONS.len()];
+    let mut at = 0;
+    while at < numbers.len() {
+        numbers[at] = packed(EXTENSIONS[at]);
+        at += 1;
+    }
+    numbers
+};
+
+/// A word of at most seven bytes as a number, its length in the last byte: no two have one, and those of words without
+/// a zero byte are in the order of the words.
+const fn packed(word: &str) -> u64 {
+    let (mut number, mut rest) = (word.len() as u64, word.as_bytes());
+    let mut room = 64;
+    while let Some((byte, after)) = rest.split_first() {
+        room -= 8;
+        number |= (*byte as u64) << room;
+        rest = after;
+    }
+    number
 }
 
 /// Whether a name with a dot is rather an attribute in code: `process.env`, `console.log`, `self.db`.
@@ -364,7 +388,10 @@ mod tests {
 
     #[test]
     fn every_known_ending_is_found() {
-        assert!(EXTENSIONS.is_sorted(), "they are searched by halves");
+        assert!(EXTENSIONS.is_sorted() && PACKED.is_sorted(), "they are searched by halves");
+        assert!(
+            !is_extension("") && !is_extension("\0") && !is_extension("rs\0") && !is_extension("jsonlines")
+        );
         assert_eq!(EXTENSIONS.iter().map(|ending| ending.len()).max(), Some(EXTENSION_BYTES_MAX));
         for ending in EXTENSIONS {
             assert!(is_file_name(&format!("main_file.{ending}")), "{ending}");

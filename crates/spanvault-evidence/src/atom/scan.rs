@@ -45,7 +45,7 @@ pub(super) type Receiver<'r, 't> = &'r mut dyn FnMut(Found<'t>) -> ControlFlow<(
 
 /// Scans `text`, in the order of starts but for what stands inside of a quotation.
 pub(super) fn scan<'t>(text: &'t str, layout: Layout, each: Receiver<'_, 't>) -> ControlFlow<()> {
-    Scanner { text, bytes: text.as_bytes(), layout, at: 0, line: true, closes_at: 0 }.run(each)
+    Scanner::new(text, layout).run(Scanner::skip_words, each)
 }
 
 /// A place in a text.
@@ -61,7 +61,12 @@ pub(super) struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    fn run(mut self, each: Receiver<'_, 't>) -> ControlFlow<()> {
+    const fn new(text: &'t str, layout: Layout) -> Self {
+        Self { text, bytes: text.as_bytes(), layout, at: 0, line: true, closes_at: 0 }
+    }
+
+    /// Scans to the end; `skip_words` may move over whole words in which nothing is to be found.
+    fn run(mut self, skip_words: impl Fn(&mut Self) -> bool, each: Receiver<'_, 't>) -> ControlFlow<()> {
         self.skip_gutter();
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
@@ -77,6 +82,10 @@ impl<'t> Scanner<'t> {
                 }
                 _ => {}
             }
+            if byte.is_ascii_lowercase() && skip_words(&mut self) {
+                self.line = false;
+                continue;
+            }
             if chunk::starts(byte) {
                 self.chunk(each)?;
             } else if byte < 0x80 {
@@ -90,6 +99,23 @@ impl<'t> Scanner<'t> {
             self.line = false;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Moves over words of small letters alone, up to the word that goes on otherwise: nothing is to be found in them. Says
+    /// whether there were any.
+    fn skip_words(&mut self) -> bool {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let is_plain = |byte: &u8| byte.is_ascii_lowercase() || *byte == b' ';
+        let blocks = rest.as_chunks::<16>().0;
+        let plain =
+            blocks.iter().take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(byte)));
+        let skipped = plain.count() * 16;
+        let tail = rest.get(skipped..).unwrap_or_default();
+        let plain = skipped + tail.iter().take_while(|byte| is_plain(byte)).count();
+        let words = rest.get(..plain).unwrap_or_default();
+        let Some(last) = memchr::memrchr(b' ', words) else { return false };
+        self.at += last;
+        true
     }
 
     /// A quotation that opens here; its inside is scanned as well.
@@ -179,6 +205,51 @@ impl<'t> Scanner<'t> {
         };
         if let Some(skip) = skip {
             self.at += blanks + digits + skip;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found<'t>(
+        text: &'t str,
+        layout: Layout,
+        skip_words: impl Fn(&mut Scanner<'t>) -> bool,
+    ) -> Vec<Found<'t>> {
+        let mut found = Vec::new();
+        let end = Scanner::new(text, layout).run(skip_words, &mut |one| {
+            found.push(one);
+            ControlFlow::Continue(())
+        });
+        assert!(end.is_continue());
+        found
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            4 => "[a-z]{1,9}( [a-z]{1,9}){0,8}",
+            1 => "[a-z]{4090,4100}",
+            2 => "[ -~]{0,6}",
+            1 => "\\PC{0,3}",
+            1 => prop::sample::select(vec!["error", "fatal", "May 5", "12", "ms", "5 minutes", "main.rs", "src/", "\"", "'", "`", "é"])
+                .prop_map(str::to_owned),
+        ];
+        let mark = prop::sample::select(vec!["", " ", "  ", ":", ": ", "\n", ".", "://", "["]);
+        proptest::collection::vec((piece, mark), 0..12)
+            .prop_map(|pieces| pieces.into_iter().map(|(piece, mark)| piece + mark).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_to_be_found_in_words_that_are_skipped(text in texts()) {
+            for layout in [Layout::Prose, Layout::Output, Layout::Argument] {
+                let slow = found(&text, layout, |_scanner| false);
+                prop_assert_eq!(found(&text, layout, Scanner::skip_words), slow);
+            }
         }
     }
 }

@@ -8,17 +8,19 @@ use super::{DigestInput, call_of};
 use crate::line::{call_line, pointer, tail};
 use crate::{At, Atom, AtomKind, Effect, Fate, PairedCall};
 
-/// The lines that may be cut, most telling first.
-pub(super) fn further(input: &DigestInput<'_>) -> Vec<String> {
-    let covered: HashSet<usize> = input.covered.iter().copied().collect();
-    let calls: Vec<_> =
-        input.reading.calls.iter().filter(|paired| covered.contains(&paired.call.span)).collect();
-    let mut lines = changes(input, &calls);
-    let details = Details::of(input, &calls);
-    lines.extend(packed("named", &details.named.most_often_first()));
-    lines.extend(packed("returned", &details.returned.most_often_first()));
-    lines.extend(details.only_read.line());
-    lines
+/// The lines that may be cut, most telling first. What comes after the changes is counted only if it is asked for.
+pub(super) fn further<'a>(input: &'a DigestInput<'a>) -> impl Iterator<Item = String> + 'a {
+    let is_covered = |paired: &&PairedCall| input.covered.binary_search(&paired.call.span).is_ok();
+    let calls: Vec<_> = input.reading.calls.iter().filter(is_covered).collect();
+    let changes = changes(input, &calls);
+    let details = move || {
+        let details = Details::of(input, &calls);
+        let mut lines = packed("named", &details.named.most_often_first());
+        lines.extend(packed("returned", &details.returned.most_often_first()));
+        lines.extend(details.only_read.line());
+        lines
+    };
+    changes.into_iter().chain(std::iter::once_with(details).flatten())
 }
 
 /// One resource that calls changed.

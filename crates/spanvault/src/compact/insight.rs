@@ -172,8 +172,13 @@ impl Insight {
         row: &SpanRow,
     ) -> OriginalView {
         let original = row.span.original;
-        let kept = vault
-            .occurrences(original)
+        // What the original's own frame says of its span was read with the session.
+        let own = (row.at == original).then(|| row.span.clone());
+        let kept = match own {
+            Some(own) => vault.occurrences_of_own(original, own),
+            None => vault.occurrences(original),
+        };
+        let kept = kept
             .and_then(|occurrences| keepers.of(vault, original, &occurrences, members))
             .map_err(|_unreadable| Unknown);
         OriginalView {

@@ -242,7 +242,7 @@ fn first_of(standing: &[Spans], wanted: &[Position]) -> Option<(usize, u64)> {
 }
 
 /// What a span says, and its bytes.
-type Readable = (Arc<SpanContent>, Arc<[u8]>);
+type Readable = (Arc<SpanContent>, Arc<Vec<u8>>);
 
 struct Import<'v> {
     vault: &'v Vault,
