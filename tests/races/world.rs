@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use serde_json::json;
 use spanvault::types::{Actor, ContentHash, Ttl, TtlRule};
 use spanvault::{
-    Cooling, ErrorKind, NewRetention, Options, Run, ScopeName, SpanDraft, Vault, VerifyDepth, Whereabouts,
+    Cooling, ErrorKind, NewRetention, Options, Packing, Run, ScopeName, SpanDraft, Vault, VerifyDepth,
+    Whereabouts,
 };
 use spanvault_env::{Disk, Env, SimClock, SimDisk, Survival};
 use spanvault_testkit::Auditor;
@@ -54,6 +55,8 @@ fn options(env: Env) -> Options {
     options.segment_bytes = 4 << 10;
     options.reserve_bytes = 0;
     options.extend_budget = TtlRule::Forever;
+    // What races over packs, races over blocks that several originals are in.
+    options.packing = Packing::Solid;
     options
 }
 

@@ -1,5 +1,6 @@
 //! T4: every call of the disk fails once, in every way, alone and from then on.
 
+use spanvault::Packing;
 use spanvault_env::{Count, Fault, ScheduledFault, Survival};
 use spanvault_testkit::reliability;
 
@@ -46,7 +47,9 @@ fn whichever_call_fails_nothing_acknowledged_is_lost() {
     for nth in (1..=calls).step_by(stride) {
         for fault in FAULTS {
             for sticky in [false, true] {
-                let mut stage = Stage::new(4);
+                // Both ways of packing, in turn.
+                let packing = if sticky { Packing::Solid } else { Packing::Single };
+                let mut stage = Stage::new(4).packing(packing);
                 let scheduled = ScheduledFault::any(fault, nth);
                 stage.disk.fail(if sticky { scheduled.sticky() } else { scheduled });
                 perform(&mut stage);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use spanvault::{ErrorKind, VerifyDepth};
+use spanvault::{ErrorKind, Packing, VerifyDepth};
 use spanvault_testkit::reliability;
 
 use crate::draw::Draw;
@@ -15,8 +15,8 @@ const BYTES_MIN: u64 = 32 << 10;
 const MANY: u8 = 15;
 
 /// A vault with hot, cold and condemned originals, summaries and a hold.
-fn vault() -> Stage {
-    let mut stage = Stage::new(8);
+fn vault(packing: Packing) -> Stage {
+    let mut stage = Stage::new(8).packing(packing);
     let vault = stage.open().unwrap();
     Stage::found(&vault).unwrap();
     for act in [
@@ -74,7 +74,7 @@ fn files(stage: &Stage) -> Vec<(PathBuf, u64)> {
 
 #[test]
 fn i16_i17_a_bit_that_turns_anywhere_is_reported_or_does_no_harm() {
-    let whole = vault();
+    let whole = vault(Packing::Single);
     let mut draw = Draw::new(8);
     let (mut flips, mut most) = (0_u64, 0);
     for (path, len) in files(&whole) {
@@ -93,10 +93,38 @@ fn i16_i17_a_bit_that_turns_anywhere_is_reported_or_does_no_harm() {
 }
 
 #[test]
+fn i16_i17_a_bit_that_turns_in_a_block_of_originals_costs_no_more_than_those_that_are_in_it() {
+    let whole = vault(Packing::Solid);
+    let (mut flips, mut most) = (0_u64, 0);
+    for (path, len) in packs(&whole) {
+        let stride = if is_full() { 1 } else { 1 + len / 40 };
+        for byte in (0..len).step_by(usize::try_from(stride).expect("small")) {
+            let stage = whole.with_disk(whole.disk.restart());
+            stage.disk.flip_bit(&path, byte, u8::try_from(byte % 8).expect("a bit")).unwrap();
+            most = most.max(lost(&stage, &format!("byte {byte} of {}", path.display())));
+            flips += 1;
+        }
+    }
+    // Two calls and their results were demoted, in one session.
+    reliability("t8_flips_in_blocks", flips, 0);
+    reliability("t8_originals_lost_to_one_bit_of_a_block", most, 4);
+    assert!((1..=4).contains(&most), "one bit took {most} originals");
+}
+
+fn packs(stage: &Stage) -> Vec<(PathBuf, u64)> {
+    files(stage)
+        .into_iter()
+        .filter(|(path, _len)| path.extension().is_some_and(|kind| kind == "pack"))
+        .collect()
+}
+
+#[test]
 fn i16_a_file_that_is_cut_anywhere_is_reported() {
-    let whole = vault();
+    let solid = vault(Packing::Solid);
+    let whole = vault(Packing::Single);
     let mut cuts = 0_u64;
-    for (path, len) in files(&whole) {
+    let all = files(&whole).into_iter().map(|file| (&whole, file));
+    for (whole, (path, len)) in all.chain(packs(&solid).into_iter().map(|file| (&solid, file))) {
         let bytes = whole.disk.bytes(&path).unwrap();
         let stride = if is_full() { 1 } else { 1 + len / 8 };
         for end in (len.saturating_sub(8 << 10)..len).step_by(usize::try_from(stride).expect("small")) {

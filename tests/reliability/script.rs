@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 use spanvault::types::{Actor, Ttl, TtlRule};
 use spanvault::{
-    BuiltIn, CompactionOptions, Cooling, Error, Keep, NewRetention, Options, Run, ScopeName, SpanDraft, Vault,
+    BuiltIn, CompactionOptions, Cooling, Error, Keep, NewRetention, Options, Packing, Run, ScopeName,
+    SpanDraft, Vault,
 };
 use spanvault_env::{Env, SimClock, SimDisk};
 
@@ -36,6 +37,8 @@ pub(crate) struct Stage {
     pub(crate) disk: Arc<SimDisk>,
     pub(crate) clock: Arc<SimClock>,
     pub(crate) ledger: Ledger,
+    /// How what is demoted is packed.
+    packing: Packing,
 }
 
 fn ann() -> Actor {
@@ -45,13 +48,19 @@ fn ann() -> Actor {
 impl Stage {
     pub(crate) fn new(seed: u64) -> Self {
         let (env, disk, clock) = Env::simulated(seed);
-        Self { env, disk, clock, ledger: Ledger::default() }
+        Self { env, disk, clock, ledger: Ledger::default(), packing: Packing::Single }
+    }
+
+    /// The same, which packs so.
+    pub(crate) fn packing(self, packing: Packing) -> Self {
+        Self { packing, ..self }
     }
 
     pub(crate) fn open(&self) -> spanvault::Result<Vault> {
         let mut options = Options::simulated(self.env.clone());
         options.segment_bytes = 8 << 10;
         options.reserve_bytes = 0;
+        options.packing = self.packing;
         Vault::open_with(Path::new("/vault"), options)
     }
 

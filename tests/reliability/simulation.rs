@@ -11,8 +11,8 @@ use std::sync::Arc;
 use serde_json::json;
 use spanvault::types::{Actor, ContentHash, DemandKind, Event, Ttl, TtlRule};
 use spanvault::{
-    BuiltIn, CompactionOptions, Cooling, ErrorKind, Expiring, Keep, NeededUntil, NewRetention, Options, Run,
-    ScopeName, SpanDraft, Vault, VerifyDepth,
+    BuiltIn, CompactionOptions, Cooling, ErrorKind, Expiring, Keep, NeededUntil, NewRetention, Options,
+    Packing, Run, ScopeName, SpanDraft, Vault, VerifyDepth,
 };
 use spanvault_env::{CallKind, ClockState, Count, Env, Fault, ScheduledFault, SimClock, SimDisk, Survival};
 use spanvault_testkit::reliability;
@@ -36,6 +36,7 @@ pub(crate) struct Simulation {
     spoken: u64,
     handed_in: BTreeSet<ContentHash>,
     began_ms: u64,
+    packing: Packing,
     pub(crate) keeps: u64,
     pub(crate) troubles: u64,
 }
@@ -61,6 +62,7 @@ impl Simulation {
             spoken: 0,
             handed_in: BTreeSet::new(),
             began_ms,
+            packing: if seed.is_multiple_of(2) { Packing::Single } else { Packing::Solid },
             keeps: 0,
             troubles: 0,
         };
@@ -102,6 +104,7 @@ impl Simulation {
         options.segment_bytes = 16 << 10;
         options.reserve_bytes = 8 << 10;
         options.extend_budget = TtlRule::Forever;
+        options.packing = self.packing;
         options
     }
 

@@ -1,5 +1,6 @@
 //! T3: every short sequence of steps, cut at every change of the disk, with every subset of what was not synced.
 
+use spanvault::Packing;
 use spanvault_env::{Count, Survival};
 use spanvault_testkit::reliability;
 
@@ -53,10 +54,11 @@ fn cut(beginning: &Stage, sequence: &[Act]) -> u64 {
     states
 }
 
-/// Vaults to begin with: one with two spans that are kept, and one whose spans were condemned for a full grace.
-fn beginnings() -> [Stage; 2] {
-    let begin = |acts: &[Act]| {
-        let mut stage = Stage::new(3);
+/// Vaults to begin with: one with two spans that are kept, one whose spans were condemned for a full grace, and one with a
+/// span that was condemned so in a block of a pack, beside one that is held.
+fn beginnings() -> [Stage; 3] {
+    let begin = |packing, acts: &[Act]| {
+        let mut stage = Stage::new(3).packing(packing);
         let vault = stage.open().unwrap();
         Stage::found(&vault).unwrap();
         for act in acts {
@@ -65,7 +67,11 @@ fn beginnings() -> [Stage; 2] {
         drop(vault);
         stage
     };
-    [begin(&[Act::Record(0)]), begin(&[Act::Record(0), Act::Wait, Act::Reclaim, Act::Wait])]
+    [
+        begin(Packing::Single, &[Act::Record(0)]),
+        begin(Packing::Single, &[Act::Record(0), Act::Wait, Act::Reclaim, Act::Wait]),
+        begin(Packing::Solid, &[Act::Record(0), Act::Hold, Act::Demote, Act::Wait, Act::Reclaim, Act::Wait]),
+    ]
 }
 
 #[test]

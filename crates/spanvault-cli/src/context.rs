@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spanvault::{OpenReport, Vault};
+use spanvault::{OpenReport, Options, Vault};
 
 use crate::failure::{Failure, tell_warning};
 use crate::output::{Output, counted};
@@ -38,7 +38,16 @@ impl Context {
         &mut self,
         work: impl FnOnce(&Vault, &mut Output) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let vault = Vault::open(&self.dir)?;
+        self.writing_with(Options::default(), work)
+    }
+
+    /// As [`Context::writing`], with settings.
+    pub(crate) fn writing_with<T>(
+        &mut self,
+        options: Options,
+        work: impl FnOnce(&Vault, &mut Output) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let vault = Vault::open_with(&self.dir, options)?;
         self.warn_of_damage(vault.open_report());
         let done = work(&vault, &mut self.output);
         let closed = vault.close();

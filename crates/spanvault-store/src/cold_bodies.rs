@@ -1,7 +1,8 @@
 //! Originals out of cold packs one after the other, for whoever wants many of them.
 //!
 //! [`Store::original`] looks a demoted original up in the log, asks what became of it, and reads its line and its bytes
-//! with a call each. Here the records are read in stretches and a pack in large pieces; the checks are the same.
+//! with a call each. Here the records are read in stretches and a pack in large pieces; the checks are the same. A block of
+//! several originals is unpacked once for those that are asked for one after the other.
 
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ struct Reading {
     demotion: Arc<Demotion>,
     pack: Arc<Pack>,
     lines: Window,
-    entries: Window,
+    blocks: Window,
 }
 
 impl Store {
@@ -70,15 +71,16 @@ impl Reading {
     fn begin(store: &Store, record: Position) -> Option<Self> {
         let demotion = store.demotion_at(record).ok()?.filter(|demotion| demotion.is_on_record)?;
         let pack = store.pack(demotion.pack).ok()?;
-        Some(Self { record, demotion, pack, lines: Window::default(), entries: Window::default() })
+        Some(Self { record, demotion, pack, lines: Window::default(), blocks: Window::default() })
     }
 
     fn read(&mut self, at: Position, hash: &ContentHash) -> Option<Vec<u8>> {
         let number = self.demotion.originals.binary_search(&at).ok()?;
         let line = self.pack.line_in(&mut self.lines, len_u64(number)).ok()?;
-        if line.position != at.get() || line.hash != *hash {
+        if line.position != at.get() {
             return None;
         }
-        self.pack.original_in(&mut self.entries, &line).ok()
+        let (found, bytes) = self.pack.original_in(&mut self.blocks, &line).ok()?;
+        (found == *hash).then_some(bytes)
     }
 }

@@ -94,8 +94,11 @@ impl Store {
         if is_cold || !matches!(place, Whereabouts::Hot | Whereabouts::Condemned { .. }) {
             return Ok(Err(place));
         }
-        Ok(match self.frame(at)?.body {
-            BodyState::Hot { len } => Ok(Choice { at, bytes: len }),
+        let frame = self.frame(at)?;
+        let session =
+            if let Event::SpanRecorded(span) = &frame.event { span.session } else { Position::ZERO };
+        Ok(match frame.body {
+            BodyState::Hot { len } => Ok(Choice { at, session, bytes: len }),
             // A span that shares the original of an earlier one: that one is demoted, not this.
             BodyState::None | BodyState::Dropped { .. } => Err(Whereabouts::Nothing),
         })
@@ -149,13 +152,15 @@ impl Store {
         disk.create_dir(&self.layout.cold).map_err(io_error("create", &self.layout.cold))?;
         let file = disk.open(draft, OpenMode::CreateNew).map_err(io_error("create", draft))?;
         let failed = io_error("write", draft);
-        let mut pack = PackWriter::new(&*file, &self.key, id, &dictionary).map_err(&failed)?;
+        let packing = self.options.packing;
+        let mut pack = PackWriter::new(&*file, &self.key, id, &dictionary, packing).map_err(&failed)?;
         let mut packed = Packed::default();
         for choice in chosen.iter().take(PACK_ORIGINALS_MAX) {
             packed.taken += 1;
             match self.original(choice.at) {
                 Ok(original) => {
-                    pack.add(choice.at.get(), original.hash, &original.bytes).map_err(&failed)?;
+                    let (at, session) = (choice.at.get(), choice.session.get());
+                    pack.add(at, session, &original.hash, &original.bytes).map_err(&failed)?;
                     packed.originals.push((choice.at, original.hash));
                     packed.bytes_before += choice.bytes;
                 }
@@ -182,8 +187,8 @@ impl Store {
             let mut same = pack.count() == len_u64(packed.len()) && pack.is_whole(&self.key)?;
             for (number, (at, hash)) in (0..).zip(packed) {
                 let line = pack.line(number)?;
-                pack.original(&line)?;
-                same &= line.position == at.get() && line.hash == *hash;
+                let (found, _bytes) = pack.original(&line)?;
+                same &= line.position == at.get() && found == *hash;
             }
             if same { Ok(()) } else { Err(Unusable::Damaged) }
         };
@@ -215,7 +220,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        Ok(train(&samples, total_bytes).unwrap_or_default())
+        Ok(train(&samples, total_bytes, self.options.packing).unwrap_or_default())
     }
 
     fn new_pack_id(&self) -> Result<u64> {
@@ -277,6 +282,8 @@ impl Store {
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     at: Position,
+    /// The session that it was recorded in first; zero where it is of none.
+    session: Position,
     bytes: u64,
 }
 

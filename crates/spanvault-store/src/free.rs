@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spanvault_types::Position;
 use spanvault_types::key::Table;
 use spanvault_types::planted::{Bug, is_planted};
+use spanvault_types::{ContentHash, Position};
 
 use crate::error::{Result, StoreError, io_error};
 use crate::frame::Form;
@@ -200,14 +200,15 @@ impl Store {
         Ok(demotion.is_some_and(|demotion| self.is_cold(at, &demotion)))
     }
 
-    /// As [`Store::may_drop`], and the cold copy is read and hashed: it will be the only one (I44).
-    pub(crate) fn need_not_stay(&self, at: Position) -> Result<bool> {
+    /// As [`Store::may_drop`], and the cold copy is read and hashed: it will be the only one (I44). Where nobody can read the
+    /// hash that the frame names it by, the copy in it stays.
+    pub(crate) fn need_not_stay(&self, at: Position, named: Option<ContentHash>) -> Result<bool> {
         if is_over(self.fate(at)?) {
             return Ok(true);
         }
         let cold = || {
             let is_on_record = self.demotion(at)?.is_some_and(|demotion| demotion.is_on_record);
-            Ok(is_on_record && self.cold_original(at)?.is_some())
+            Ok(is_on_record && named.is_some() && self.cold_original(at, named)?.is_some())
         };
         match cold() {
             Err(StoreError::Corrupt { .. } | StoreError::Missing { .. }) => Ok(false),
@@ -240,16 +241,13 @@ impl Store {
                 is_empty &= is_dead;
                 // A piece that a living original shares with a dead one lives.
                 let stored = if is_dead { &mut dead } else { &mut living };
-                stored.insert(line.offset, line.stored);
+                stored.insert((line.offset, line.position), line.share());
                 let pieces =
                     usable(pack.pieces(&line)).map_err(io_error("read", &self.layout.pack(demotion.pack)))?;
-                stored.extend(pieces.into_iter().flatten().map(|piece| (piece.offset, piece.stored)));
+                stored.extend(pieces.into_iter().flatten().map(|piece| ((piece.offset, 0), piece.stored)));
             }
-            let bytes: u64 = dead
-                .iter()
-                .filter(|(offset, _)| !living.contains_key(offset))
-                .map(|(_, stored)| stored)
-                .sum();
+            let bytes: u64 =
+                dead.iter().filter(|(place, _)| !living.contains_key(place)).map(|(_, stored)| stored).sum();
             let file_bytes = bytes + living.values().sum::<u64>();
             if is_empty || options.is_worth(bytes, file_bytes) {
                 found.push(Dead { id: demotion.pack, bytes, file_bytes });

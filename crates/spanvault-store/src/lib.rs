@@ -56,6 +56,7 @@ mod writer;
 
 pub use batch::{Batch, Body};
 pub use bodies::Bodies;
+pub use cold::Packing;
 pub use cold_bodies::ColdBodies;
 pub use column::Column;
 pub use damage::{Damage, Fault};

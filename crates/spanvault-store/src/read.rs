@@ -101,6 +101,11 @@ impl RawFrame {
         self.intact
     }
 
+    /// The hash that names its original, if that is as it was written.
+    fn hash(&self) -> Option<ContentHash> {
+        self.name.hash().filter(|_| self.intact)
+    }
+
     /// Whether all of the frame was read, so that its file has all of it.
     pub(crate) fn is_read_whole(&self) -> bool {
         len_u64(self.bytes.len()) >= self.head.frame_len()
@@ -194,6 +199,7 @@ impl Store {
         self.retrying(|| {
             let found = self.carrier(at, FRAME_READ_BYTES);
             let at = found.as_ref().map_or(at, |(located, _raw)| Position::new(located.at));
+            let named = found.as_ref().ok().and_then(|(_located, raw)| raw.hash());
             if let Some(gone) = self.reclaimed(at)? {
                 return Err(gone);
             }
@@ -201,7 +207,7 @@ impl Store {
                 // What the log has lost, a pack may still have; or it went lawfully while it was looked for.
                 Err(
                     lost @ (StoreError::Corrupt { .. } | StoreError::Missing { .. } | StoreError::Io { .. }),
-                ) => match self.cold_original(at)? {
+                ) => match self.cold_original(at, named)? {
                     Some(original) => Ok(original),
                     None => Err(match self.reclaimed(at)? {
                         Some(gone) => gone,

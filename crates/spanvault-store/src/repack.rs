@@ -1,9 +1,9 @@
 //! Replaces a pack by its living entries.
 //!
 //! The new file is written beside the old one, synced and read back before it is renamed over it. What is damaged is
-//! carried over as it is.
+//! carried over as it is, unless something in the same block has to go: then the pack stays, and is reported.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use spanvault_env::OpenMode;
 use spanvault_types::Position;
 use spanvault_types::key::{self, Table};
 
-use crate::cold::{Line, Method, Pack, PackWriter};
+use crate::cold::{Line, Member, Method, Pack, PackWriter};
 use crate::error::{Result, io_error};
 use crate::layout::tmp;
 use crate::sidecar::Unusable;
@@ -67,34 +67,37 @@ impl Store {
         Ok(Some(lines))
     }
 
-    /// Writes the new file of a pack and reads back every living original that was good; `None` where one is not.
+    /// Writes the new file of a pack and reads back every living original that was good; `None` where one is not, or where
+    /// what is dead cannot be parted from what is not.
     fn copy_pack(&self, id: u64, old: &Pack, lines: &[Line], draft: &Path) -> Result<Option<u64>> {
         let file = self.new_draft(draft)?;
         let write = || -> std::result::Result<u64, Unusable> {
-            let mut writer = PackWriter::new(&*file, &self.key, id, old.dictionary())?;
-            let mut good = BTreeSet::new();
+            let packing = self.options.packing;
+            let mut writer = PackWriter::new(&*file, &self.key, id, old.dictionary(), packing)?;
+            let mut good = BTreeMap::new();
             // As they lay in the old file: neighbours stay neighbours.
             let mut lines = lines.to_vec();
-            lines.sort_by_key(|line| line.offset);
-            for line in lines {
-                if line.method == Method::Dropped {
-                    writer.add_stored(line, &[])?;
-                    continue;
+            lines.sort_by_key(|line| (line.offset, line.position));
+            for block in lines.chunk_by(|line, next| line.offset == next.offset) {
+                let (dead, living): (Vec<Line>, Vec<Line>) =
+                    block.iter().partition(|line| line.method == Method::Dropped);
+                for line in dead {
+                    writer.add_dropped(line.position);
                 }
-                good.extend(old.original(&line).is_ok().then_some(line.position));
-                if line.method == Method::Chunked {
-                    writer.add_stored_pieces(line, &old.pieces(&line)?, |piece| old.stored_piece(piece))?;
-                } else {
-                    writer.add_stored(line, &old.stored(&line)?)?;
+                for line in &living {
+                    good.extend(old.original(line).ok().map(|(hash, _bytes)| (line.position, hash)));
                 }
+                copy_living(&mut writer, old, &living)?;
             }
             let len = writer.finish()?;
             let reader = self.env.disk.open(draft, OpenMode::Read)?;
             let pack = Pack::open(Arc::from(reader), &self.key, id)?;
             for number in 0..pack.count() {
                 let line = pack.line(number)?;
-                if good.contains(&line.position) {
-                    pack.original(&line)?;
+                if let Some(hash) = good.get(&line.position)
+                    && pack.original(&line)?.0 != *hash
+                {
+                    return Err(Unusable::Damaged);
                 }
             }
             Ok(len)
@@ -110,4 +113,34 @@ impl Store {
         let len = self.env.disk.open(path, OpenMode::Read).and_then(|file| file.len());
         len.map_err(io_error("read", path))
     }
+}
+
+/// Copies what lives of one block: as it is stored where all of it does, packed anew where some of it is dead.
+fn copy_living(
+    writer: &mut PackWriter<'_>,
+    old: &Pack,
+    living: &[Line],
+) -> std::result::Result<(), Unusable> {
+    let Some(first) = living.first() else { return Ok(()) };
+    let member = |line: &Line, name| Member { position: line.position, name, raw: line.raw };
+    if first.method == Method::Chunked {
+        let (list, names) = old.packed(first)?;
+        let name = first.name_in(&names).ok_or(Unusable::Damaged)?;
+        let pieces = Pack::pieces_of(&list)?;
+        return writer.add_stored_pieces(member(first, name), &pieces, |piece| old.stored_piece(piece));
+    }
+    if living.len() == first.together() {
+        let (packed, names) = old.packed(first)?;
+        let named = living.iter().map(|line| Some(member(line, line.name_in(&names)?)));
+        let members = named.collect::<Option<Vec<Member>>>().ok_or(Unusable::Damaged)?;
+        return Ok(writer.add_packed(&members, first.method, &packed)?);
+    }
+    let block = old.block(first)?;
+    let (mut members, mut bytes) = (Vec::new(), Vec::new());
+    for line in living {
+        let (original, name) = block.of(line).ok_or(Unusable::Damaged)?;
+        members.push(member(line, name));
+        bytes.extend_from_slice(original);
+    }
+    Ok(writer.add_together(&members, &bytes)?)
 }

@@ -150,8 +150,10 @@ impl Copy<'_> {
     fn frame(&mut self, frame: &Scanned) -> Result<()> {
         let path = self.store.layout.segment(self.number);
         let at = Position::new(frame.head.seq);
-        let is_dead =
-            frame.head.form == Form::Full && self.dead.contains(&at) && self.store.need_not_stay(at)?;
+        let named = || frame.decoded().and(frame.name.hash());
+        let is_dead = frame.head.form == Form::Full
+            && self.dead.contains(&at)
+            && self.store.need_not_stay(at, named())?;
         let form = if is_dead { Form::Named } else { frame.head.form };
         // The checksum stays what it was: one that did not fit still does not.
         let head = FrameHead { form, ..frame.head };

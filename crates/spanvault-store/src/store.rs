@@ -10,6 +10,7 @@ use spanvault_env::{ClockState, Env, LockHandle, StoreClock};
 use spanvault_types::key::{self, Table};
 use spanvault_types::{Counts, Position, StoreTime};
 
+use crate::cold::Packing;
 use crate::damage::{Damage, Fault};
 use crate::deferred::Deferred;
 use crate::durability::Durability;
@@ -45,11 +46,18 @@ pub struct StoreOptions {
     /// Bytes kept free for holds, tombstones and freeing on a full disk. Enough for the events of one segment, so that
     /// it can be rewritten.
     pub reserve_bytes: u64,
+    /// How originals are packed when they are demoted.
+    pub packing: Packing,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { segment_bytes: 64 << 20, segment_frames: 1 << 15, reserve_bytes: 4 << 20 }
+        Self {
+            segment_bytes: 64 << 20,
+            segment_frames: 1 << 15,
+            reserve_bytes: 4 << 20,
+            packing: Packing::Single,
+        }
     }
 }
 

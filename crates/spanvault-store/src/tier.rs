@@ -8,7 +8,7 @@ use spanvault_env::OpenMode;
 use spanvault_env::sync::{Mutex, MutexGuard};
 use spanvault_types::key::{self, Table};
 use spanvault_types::planted::{Bug, is_planted};
-use spanvault_types::{Event, Position};
+use spanvault_types::{ContentHash, Event, Position};
 
 use crate::cold::{Line, Method, Pack};
 use crate::damage::{Damage, Fault};
@@ -167,14 +167,18 @@ impl Store {
         Ok((pack, line))
     }
 
-    /// The original at `at` out of its pack, verified; `None` where it was never demoted.
-    pub(crate) fn cold_original(&self, at: Position) -> Result<Option<Original>> {
+    /// The original at `at` out of its pack; `None` where it was never demoted. It is verified by what the pack knows it by,
+    /// and by the hash that its frame names, where that can be read.
+    pub(crate) fn cold_original(&self, at: Position, named: Option<ContentHash>) -> Result<Option<Original>> {
         let Some(demotion) = self.readable_demotion(at)? else { return Ok(None) };
         let read = || {
             let (pack, line) = self.cold_line(at, &demotion)?;
-            Ok((line.hash, pack.original(&line)?))
+            pack.original(&line)
         };
         match read() {
+            Ok((hash, _bytes)) if named.is_some_and(|named| named != hash) => {
+                Err(self.cold_fault(at, &demotion, Unusable::Damaged))
+            }
             Ok((hash, bytes)) => Ok(Some(Original { at, hash, bytes })),
             Err(unusable) => Err(self.cold_fault(at, &demotion, unusable)),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spanvault_env::{DiskFile, OpenMode};
 use spanvault_types::key::Table;
-use spanvault_types::{Commit, Event, Position};
+use spanvault_types::{Commit, ContentHash, Event, Position};
 
 use crate::bytes::len_u64;
 use crate::chain::{ChainValue, Links};
@@ -267,7 +267,7 @@ impl Check<'_, '_> {
             return Ok(());
         }
         match unless_damaged(self.store.readable_demotion(at))?.flatten() {
-            Some(demotion) => self.cold(at, &demotion)?,
+            Some(demotion) => self.cold(at, frame.name.hash(), &demotion)?,
             None if frame.head.form != Form::Full => {
                 let (offset, fault) = (frame.offset, Fault::Missing);
                 self.report.missing.push(Damage { from: at, to: at, segment, offset, fault });
@@ -282,11 +282,11 @@ impl Check<'_, '_> {
     }
 
     /// Looks at the cold copy of an original: unpacks it, or asks for its place only.
-    fn cold(&mut self, at: Position, demotion: &Demotion) -> Result<()> {
+    fn cold(&mut self, at: Position, named: Option<ContentHash>, demotion: &Demotion) -> Result<()> {
         let fault = match self.depth {
             VerifyDepth::Structure if self.store.is_cold(at, demotion) => return Ok(()),
             VerifyDepth::Structure => StoreError::Missing { at },
-            VerifyDepth::Data => match self.store.cold_original(at) {
+            VerifyDepth::Data => match self.store.cold_original(at, named) {
                 Ok(_original) => return Ok(()),
                 Err(error) => error,
             },

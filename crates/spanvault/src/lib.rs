@@ -94,7 +94,7 @@ pub struct EmbeddingGuide;
 pub use spanvault_evidence::{AtomKind, Lowered};
 pub use spanvault_import::is_generic;
 pub use spanvault_store::{
-    Damage, Durability, Fault, LostTail, OpenReport, Progress, VerifyDepth, VerifyReport,
+    Damage, Durability, Fault, LostTail, OpenReport, Packing, Progress, VerifyDepth, VerifyReport,
 };
 pub use spanvault_types as types;
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use spanvault_env::Env;
 use spanvault_gate::Reach;
 use spanvault_import::Limits;
+use spanvault_store::Packing;
 use spanvault_types::{Ttl, TtlRule};
 
 /// Settings of one open vault. `Options::default()` is right for one machine.
@@ -18,6 +19,9 @@ pub struct Options {
     /// Room on the disk that is kept for what must go on when it is full, in bytes: verdicts, demands, holds and
     /// freeing (I9). Default 4 MiB.
     pub reserve_bytes: u64,
+    /// How originals are packed when they are demoted: each by itself, or those of a session in blocks, which are a quarter
+    /// smaller and take longer to get one out of.
+    pub packing: Packing,
     /// What importers may take.
     pub limits: Limits,
     /// How long after the instant of need an original has to be there, in either tier (I24). Default 5 minutes.
@@ -46,6 +50,7 @@ impl Default for Options {
             env: Env::real(),
             segment_bytes: 64 << 20,
             reserve_bytes: 4 << 20,
+            packing: Packing::Single,
             limits: Limits::default(),
             reach: Reach::LOCAL,
             extend_budget: TtlRule::For(Ttl::days(365)),

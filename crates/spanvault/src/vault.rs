@@ -105,8 +105,8 @@ impl Vault {
     }
 
     fn assemble(dir: &Path, access: Access, options: Options) -> Result<Self> {
-        let (segment_bytes, reserve_bytes) = (options.segment_bytes, options.reserve_bytes);
-        let store_options = StoreOptions { segment_bytes, reserve_bytes, ..StoreOptions::default() };
+        let Options { segment_bytes, reserve_bytes, packing, .. } = options;
+        let store_options = StoreOptions { segment_bytes, reserve_bytes, packing, ..StoreOptions::default() };
         let (store, report) = Store::open(options.env.clone(), dir, access, store_options)?;
         let registry = Arc::new(registry::load(&options, dir)?);
         Ok(Self {

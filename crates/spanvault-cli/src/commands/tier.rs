@@ -4,7 +4,7 @@ use std::io;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use spanvault::{Cooling, Run, TierReport};
+use spanvault::{Cooling, Options, Packing, Run, TierReport};
 use spanvault_types::{TimeError, Ttl};
 
 use crate::context::Context;
@@ -33,11 +33,15 @@ enum What {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     spanvault tier run\n  \
-    spanvault tier run --hot-for 7d --dry-run")]
+    spanvault tier run --hot-for 7d --dry-run\n  \
+    spanvault tier run --hot-for 90d --solid")]
 struct RunArgs {
     /// Demote what was recorded at least this long ago, whatever the rules say; 0s is everything
     #[arg(long, value_name = "D", value_parser = age_ms)]
     hot_for: Option<u64>,
+    /// Pack the originals of a session together: a quarter smaller, and longer to get one back
+    #[arg(long)]
+    solid: bool,
     /// Show what would be demoted; move nothing
     #[arg(long)]
     dry_run: bool,
@@ -60,7 +64,11 @@ pub(crate) fn run(args: &TierArgs, context: &mut Context) -> Result<Exit, Failur
         context.output.emit(&TierResponse::new(report, true))?;
         return Ok(Exit::Done);
     }
-    context.writing(|vault, output| {
+    let mut options = Options::default();
+    if args.solid {
+        options.packing = Packing::Solid;
+    }
+    context.writing_with(options, |vault, output| {
         let progress = Progress::of_things("tier run");
         let report = vault.demote(cooling, Run::Real, &mut |at| progress.update(at.done, at.total))?;
         drop(progress);

@@ -1,145 +1,34 @@
 //! Reads a pack.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use spanvault_env::DiskFile;
+use spanvault_env::sync::Mutex;
 use spanvault_types::ContentHash;
 use zstd::dict::DecoderDictionary;
 
 use super::chunks::{self, Packed, Piece};
+use super::dictionary;
+use super::guide::Guide;
+use super::index::Index;
+use super::line::{Known, LINE_BYTES, Line, Method};
 use super::unpack::unpack;
-use super::{GUIDE_BYTES, LINE_BYTES, MAGIC, VERSION, VERSION_CHUNKED};
-use crate::bytes::{Fields, len_u64, put_u48};
+use super::{GUIDE_BYTES, NAME_BYTES, Version, ZSTD_MAGIC};
+use crate::bytes::len_u64;
 use crate::long;
 use crate::segment::hash_at;
 use crate::sidecar::Unusable;
-use crate::stamp::{CHECK_BYTES, CheckKey, Place};
+use crate::stamp::{CheckKey, Place};
 use crate::window::{WINDOW_BYTES, Window};
 
 type Result<T> = std::result::Result<T, Unusable>;
 
-/// How an entry is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Method {
-    /// Not at all: it was reclaimed.
-    Dropped = 0,
-    /// As it is.
-    Raw = 1,
-    Zstd = 2,
-    /// With the pack's dictionary.
-    ZstdDictionary = 3,
-    /// In pieces; what is stored is the list of them.
-    Chunked = 4,
-}
-
-/// One line of the index: where an original is in the pack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) position: u64,
-    pub(crate) method: Method,
-    pub(crate) offset: u64,
-    pub(crate) stored: u64,
-    pub(crate) raw: u64,
-    pub(crate) hash: ContentHash,
-}
-
-impl Line {
-    pub(super) fn encode(&self, pack: u64, number: u64) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(LINE_BYTES);
-        bytes.extend_from_slice(&self.position.to_le_bytes());
-        put_u48(&mut bytes, self.offset);
-        put_u48(&mut bytes, self.stored);
-        put_u48(&mut bytes, self.raw);
-        bytes.extend_from_slice(&[self.method as u8, 0]);
-        bytes.extend_from_slice(self.hash.as_bytes());
-        let crc = line_crc(&bytes, pack, number);
-        bytes.extend_from_slice(&crc.to_le_bytes());
-        bytes
-    }
-
-    fn decode(bytes: &[u8], pack: u64, number: u64) -> Option<Self> {
-        let mut fields = Fields::new(bytes);
-        let content = fields.bytes(LINE_BYTES - 4)?;
-        if fields.u32()? != line_crc(content, pack, number) {
-            return None;
-        }
-        let mut fields = Fields::new(content);
-        let (position, offset, stored, raw) = (fields.u64()?, fields.u48()?, fields.u48()?, fields.u48()?);
-        let method = match fields.array()? {
-            [0, 0] => Method::Dropped,
-            [1, 0] => Method::Raw,
-            [2, 0] => Method::Zstd,
-            [3, 0] => Method::ZstdDictionary,
-            [4, 0] => Method::Chunked,
-            _ => return None,
-        };
-        Some(Self { position, method, offset, stored, raw, hash: ContentHash::from_bytes(fields.array()?) })
-    }
-}
-
-/// A line is good in one place of one pack only.
-fn line_crc(content: &[u8], pack: u64, number: u64) -> u32 {
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(content);
-    crc.update(&pack.to_le_bytes());
-    crc.update(&number.to_le_bytes());
-    crc.finalize()
-}
-
-/// What stands at both ends of a pack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Guide {
-    pub(super) version: u32,
-    pub(super) id: u64,
-    pub(super) count: u64,
-    pub(super) dictionary_len: u64,
-    pub(super) index_offset: u64,
-    pub(super) dictionary_hash: [u8; 32],
-    /// Of everything between the two guides.
-    pub(super) content_hash: [u8; 32],
-}
-
-impl Guide {
-    pub(super) fn encode(&self, key: &CheckKey, offset: u64) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(GUIDE_BYTES);
-        bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&self.version.to_le_bytes());
-        bytes.extend_from_slice(&[0; 4]);
-        for number in [self.id, self.count, self.dictionary_len, self.index_offset] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        bytes.extend_from_slice(&self.dictionary_hash);
-        bytes.extend_from_slice(&self.content_hash);
-        let check = key.check(&bytes, Place { file: self.id, offset });
-        bytes.extend_from_slice(&check);
-        bytes
-    }
-
-    fn decode(bytes: &[u8], key: &CheckKey, id: u64, offset: u64) -> Option<Self> {
-        let (checked, check) = bytes.split_at_checked(GUIDE_BYTES - CHECK_BYTES)?;
-        if key.check(checked, Place { file: id, offset }) != *check {
-            return None;
-        }
-        let mut fields = Fields::new(checked);
-        let (magic, version) = (fields.array()?, fields.u32()?);
-        let is_known = magic == MAGIC && matches!(version, VERSION | VERSION_CHUNKED);
-        if !is_known || (fields.u32()?, fields.u64()?) != (0, id) {
-            return None;
-        }
-        Some(Self {
-            version,
-            id,
-            count: fields.u64()?,
-            dictionary_len: fields.u64()?,
-            index_offset: fields.u64()?,
-            dictionary_hash: fields.array()?,
-            content_hash: fields.array()?,
-        })
-    }
-}
+/// Unpacked blocks that are kept at hand: whoever reads one original after the other, of some sessions at a time, unpacks
+/// each block once.
+const KEPT_MAX: usize = 4;
 
 /// An opened pack.
 pub(crate) struct Pack {
@@ -148,6 +37,26 @@ pub(crate) struct Pack {
     len: u64,
     guide: Guide,
     dictionary: Option<(Vec<u8>, DecoderDictionary<'static>)>,
+    /// `None` where each line is read by itself.
+    index: Option<Index>,
+    /// Blocks of several originals, by where they are stored.
+    kept: Mutex<VecDeque<(u64, Arc<Unpacked>)>>,
+}
+
+/// A block as it was packed.
+#[derive(Debug)]
+pub(crate) struct Unpacked {
+    bytes: Vec<u8>,
+    names: Vec<u8>,
+}
+
+impl Unpacked {
+    /// The bytes that a line says are its original, not verified, and the name that stands for them.
+    pub(crate) fn of(&self, line: &Line) -> Option<(&[u8], [u8; NAME_BYTES])> {
+        let (start, end) = (usize::try_from(line.start).ok()?, line.start.checked_add(line.raw)?);
+        let bytes = self.bytes.get(start..usize::try_from(end).ok()?)?;
+        Some((bytes, line.name_in(&self.names)?))
+    }
 }
 
 impl std::fmt::Debug for Pack {
@@ -157,7 +66,7 @@ impl std::fmt::Debug for Pack {
 }
 
 impl Pack {
-    /// Opens the pack `id`; one of its two guides suffices.
+    /// Opens the pack `id`; of all that it has twice one copy suffices.
     pub(crate) fn open(file: Arc<dyn DiskFile>, key: &CheckKey, id: u64) -> Result<Self> {
         let len = file.len()?;
         let end = len.saturating_sub(len_u64(GUIDE_BYTES));
@@ -168,7 +77,11 @@ impl Pack {
         }
         let guide = found.ok_or(Unusable::Damaged)?;
         let dictionary = load_dictionary(&*file, len, &guide)?;
-        Ok(Self { file, len, guide, dictionary })
+        let index = match guide.version {
+            Version::Lines | Version::LinesAndPieces => None,
+            Version::Blocks => Some(load_index(&*file, len, key, &guide)?),
+        };
+        Ok(Self { file, len, guide, dictionary, index, kept: Mutex::default() })
     }
 
     pub(crate) const fn count(&self) -> u64 {
@@ -179,14 +92,20 @@ impl Pack {
         self.dictionary.as_ref().map_or(&[], |(bytes, _prepared)| bytes)
     }
 
-    /// The line of the entry with this number.
+    /// The line of the original with this number.
     pub(crate) fn line(&self, number: u64) -> Result<Line> {
+        if let Some(index) = &self.index {
+            return index.line(number).ok_or(Unusable::Damaged);
+        }
         let bytes = self.read(self.line_offset(number)?, len_u64(LINE_BYTES))?;
         Line::decode(&bytes, self.guide.id, number).ok_or(Unusable::Damaged)
     }
 
     /// As [`Pack::line`], out of `window`, which is read on where the line is not in it.
     pub(crate) fn line_in(&self, window: &mut Window, number: u64) -> Result<Line> {
+        if self.index.is_some() {
+            return self.line(number);
+        }
         let bytes = window.bytes(&*self.file, self.line_offset(number)?, LINE_BYTES)?;
         bytes.and_then(|bytes| Line::decode(bytes, self.guide.id, number)).ok_or(Unusable::Damaged)
     }
@@ -196,46 +115,107 @@ impl Pack {
         offset.and_then(|offset| self.guide.index_offset.checked_add(offset)).ok_or(Unusable::Damaged)
     }
 
-    /// The bytes of an entry as they are stored.
-    pub(crate) fn stored(&self, line: &Line) -> Result<Vec<u8>> {
+    /// The bytes of a block as they are stored.
+    fn stored(&self, line: &Line) -> Result<Vec<u8>> {
         self.check_extent(line)?;
         self.read(line.offset, line.stored)
     }
 
-    /// Whether an entry lies where entries do.
+    /// A block as a new pack has it, and the names behind it.
+    pub(crate) fn packed(&self, line: &Line) -> Result<(Vec<u8>, Vec<u8>)> {
+        let (packed, names) = split(line, Cow::Owned(self.stored(line)?))?;
+        let is_frame = self.index.is_none() && matches!(line.method, Method::Zstd | Method::ZstdDictionary);
+        let frame = if is_frame { packed.strip_prefix(&ZSTD_MAGIC) } else { None };
+        Ok((frame.map_or_else(|| packed.to_vec(), <[u8]>::to_vec), names))
+    }
+
+    /// Whether a block lies where blocks do.
     fn check_extent(&self, line: &Line) -> Result<()> {
         let end = line.offset.checked_add(line.stored);
         if end.is_some_and(|end| end <= self.guide.index_offset) { Ok(()) } else { Err(Unusable::Damaged) }
     }
 
-    /// The original of an entry: it hashes to the line's hash.
-    pub(crate) fn original(&self, line: &Line) -> Result<Vec<u8>> {
-        self.unpacked(line, Cow::Owned(self.stored(line)?))
+    /// The original of a line and its hash, which is the one that the pack knows it by: all of it, or how it begins.
+    pub(crate) fn original(&self, line: &Line) -> Result<(ContentHash, Vec<u8>)> {
+        self.original_from(line, || Ok(Cow::Owned(self.stored(line)?)))
     }
 
-    /// As [`Pack::original`], out of `window`, which is read on where the entry is not in it.
-    pub(crate) fn original_in(&self, window: &mut Window, line: &Line) -> Result<Vec<u8>> {
+    /// As [`Pack::original`], out of `window`, which is read on where the block is not in it.
+    pub(crate) fn original_in(&self, window: &mut Window, line: &Line) -> Result<(ContentHash, Vec<u8>)> {
         self.check_extent(line)?;
         let len = usize::try_from(line.stored).ok().filter(|len| *len <= WINDOW_BYTES);
         let Some(len) = len else { return self.original(line) };
-        let stored = window.bytes(&*self.file, line.offset, len)?.ok_or(Unusable::Damaged)?;
-        self.unpacked(line, Cow::Borrowed(stored))
+        self.original_from(line, || {
+            let stored = window.bytes(&*self.file, line.offset, len)?;
+            stored.map(Cow::Borrowed).ok_or(Unusable::Damaged)
+        })
     }
 
-    fn unpacked(&self, line: &Line, stored: Cow<'_, [u8]>) -> Result<Vec<u8>> {
-        let raw = usize::try_from(line.raw).map_err(|_overflow| Unusable::Damaged)?;
+    fn original_from<'a>(
+        &self,
+        line: &Line,
+        stored: impl FnOnce() -> Result<Cow<'a, [u8]>>,
+    ) -> Result<(ContentHash, Vec<u8>)> {
+        let (bytes, name) = if line.together() == 1 {
+            let Unpacked { bytes, names } = self.unpacked(line, stored()?)?;
+            (bytes, line.name_in(&names))
+        } else {
+            let block = self.kept_or(line, stored)?;
+            let (bytes, name) = block.of(line).ok_or(Unusable::Damaged)?;
+            (bytes.to_vec(), Some(name))
+        };
+        let hash = long::hash_of(&bytes);
+        let is_known = match line.known {
+            Known::Hash(known) => hash == known,
+            Known::Name { .. } => name == hash.as_bytes().first_chunk().copied(),
+        };
+        if is_known && len_u64(bytes.len()) == line.raw { Ok((hash, bytes)) } else { Err(Unusable::Damaged) }
+    }
+
+    /// The block of a line, unpacked: each original in it is still to be verified.
+    pub(crate) fn block(&self, line: &Line) -> Result<Arc<Unpacked>> {
+        self.kept_or(line, || Ok(Cow::Owned(self.stored(line)?)))
+    }
+
+    /// The block of a line out of those at hand, or unpacked and kept.
+    fn kept_or<'a>(
+        &self,
+        line: &Line,
+        stored: impl FnOnce() -> Result<Cow<'a, [u8]>>,
+    ) -> Result<Arc<Unpacked>> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let at_hand = kept().iter().find(|(at, _)| *at == line.offset).map(|(_, block)| Arc::clone(block));
+        if let Some(block) = at_hand {
+            return Ok(block);
+        }
+        let block = Arc::new(self.unpacked(line, stored()?)?);
+        let mut kept = kept();
+        kept.push_front((line.offset, Arc::clone(&block)));
+        kept.truncate(KEPT_MAX);
+        Ok(block)
+    }
+
+    fn unpacked(&self, line: &Line, stored: Cow<'_, [u8]>) -> Result<Unpacked> {
+        let (packed, names) = split(line, stored)?;
         let bytes = match (line.method, &self.dictionary) {
-            (Method::Raw, _) => stored.into_owned(),
-            (Method::Zstd, _) => unpack(&stored, line.raw, None)?,
-            (Method::ZstdDictionary, Some((_, prepared))) => unpack(&stored, line.raw, Some(prepared))?,
-            (Method::Chunked, _) => self.joined(line, &stored, 0..line.raw)?,
+            (Method::Raw, _) => packed.into_owned(),
+            (Method::Zstd, _) => unpack(&self.frame(&packed), line.block, None)?,
+            (Method::ZstdDictionary, Some((_, prepared))) => {
+                unpack(&self.frame(&packed), line.block, Some(prepared))?
+            }
+            (Method::Chunked, _) => self.joined(line, &packed, 0..line.raw)?,
             (Method::ZstdDictionary, None) | (Method::Dropped, _) => return Err(Unusable::Damaged),
         };
-        if bytes.len() == raw && long::hash_of(&bytes) == line.hash {
-            Ok(bytes)
+        if len_u64(bytes.len()) == line.block {
+            Ok(Unpacked { bytes, names })
         } else {
             Err(Unusable::Damaged)
         }
+    }
+
+    /// The zstd frame that a block is packed as.
+    fn frame<'a>(&self, packed: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.index.is_some() { [&ZSTD_MAGIC, packed].concat().into() } else { packed.into() }
     }
 
     /// A stretch of an original, out of the pieces that it lies in, each of them verified. `None` where the original is
@@ -244,15 +224,22 @@ impl Pack {
         if line.method != Method::Chunked {
             return Ok(None);
         }
-        self.joined(line, &self.stored(line)?, range.clone()).map(Some)
+        let (list, _names) = self.packed(line)?;
+        self.joined(line, &list, range.clone()).map(Some)
     }
 
-    /// The pieces of an entry; none where it is not in pieces.
+    /// The pieces of an original; none where it is not in pieces.
     pub(crate) fn pieces(&self, line: &Line) -> Result<Vec<Piece>> {
         if line.method != Method::Chunked {
             return Ok(Vec::new());
         }
-        chunks::decode(&self.stored(line)?).ok_or(Unusable::Damaged)
+        let (list, _names) = self.packed(line)?;
+        Self::pieces_of(&list)
+    }
+
+    /// The pieces of a list.
+    pub(crate) fn pieces_of(list: &[u8]) -> Result<Vec<Piece>> {
+        chunks::decode(list).ok_or(Unusable::Damaged)
     }
 
     /// The bytes of a piece as they are stored.
@@ -306,8 +293,8 @@ impl Pack {
     /// Whether every byte between the guides is as it was written, and both guides are.
     pub(crate) fn is_whole(&self, key: &CheckKey) -> Result<bool> {
         let guide_len = len_u64(GUIDE_BYTES);
-        let end = self.guide.index_offset + self.guide.count * len_u64(LINE_BYTES);
-        if self.file.len()? != end + guide_len {
+        let end = self.guide.end();
+        if end.checked_add(guide_len) != Some(self.file.len()?) {
             return Ok(false);
         }
         for offset in [0, end] {
@@ -321,6 +308,20 @@ impl Pack {
     }
 }
 
+/// What is stored of a block: what was packed, and the names behind it.
+fn split<'a>(line: &Line, stored: Cow<'a, [u8]>) -> Result<(Cow<'a, [u8]>, Vec<u8>)> {
+    let packed = stored.len().checked_sub(line.names_len()).ok_or(Unusable::Damaged)?;
+    let names = stored.get(packed..).unwrap_or_default().to_vec();
+    let stored = match stored {
+        Cow::Owned(mut bytes) => {
+            bytes.truncate(packed);
+            Cow::Owned(bytes)
+        }
+        Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(..packed).unwrap_or_default()),
+    };
+    Ok((stored, names))
+}
+
 /// Whichever copy is intact; a pack whose dictionary is lost still gives what was packed without it.
 fn load_dictionary(
     file: &dyn DiskFile,
@@ -330,15 +331,31 @@ fn load_dictionary(
     if guide.dictionary_len == 0 {
         return Ok(None);
     }
-    let second = guide.index_offset.checked_sub(guide.dictionary_len).ok_or(Unusable::Damaged)?;
-    for offset in [len_u64(GUIDE_BYTES), second] {
-        let bytes = read(file, len, offset, guide.dictionary_len)?;
-        if *blake3::hash(&bytes).as_bytes() == guide.dictionary_hash {
+    for offset in guide.dictionaries() {
+        let stored = read(file, len, offset, guide.dictionary_len)?;
+        if *blake3::hash(&stored).as_bytes() == guide.dictionary_hash {
+            let bytes = match guide.version {
+                Version::Lines | Version::LinesAndPieces => stored,
+                Version::Blocks => dictionary::unpacked(&stored).ok_or(Unusable::Damaged)?,
+            };
             let prepared = DecoderDictionary::copy(&bytes);
             return Ok(Some((bytes, prepared)));
         }
     }
     Ok(None)
+}
+
+/// Whichever copy is intact.
+fn load_index(file: &dyn DiskFile, len: u64, key: &CheckKey, guide: &Guide) -> Result<Index> {
+    let extent = (len_u64(GUIDE_BYTES).saturating_add(guide.dictionary_len), guide.index_offset);
+    for offset in guide.indexes() {
+        let bytes = read(file, len, offset, u64::from(guide.index_len))?;
+        let place = Place { file: guide.id, offset };
+        if let Some(index) = Index::decode(&bytes, key, place, guide.count, extent) {
+            return Ok(index);
+        }
+    }
+    Err(Unusable::Damaged)
 }
 
 /// `len` bytes at `offset` of a file of `end` bytes, allocated only if the file has them; fewer at its end.

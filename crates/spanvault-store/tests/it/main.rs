@@ -5,6 +5,7 @@
     reason = "helpers of tests fail a test by panicking, as the tests do"
 )]
 
+mod blocks;
 mod crash;
 mod damage;
 mod life;

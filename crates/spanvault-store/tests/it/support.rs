@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use spanvault_env::{Env, SimClock, SimDisk};
-use spanvault_store::{Access, Batch, OpenReport, Store, StoreError, StoreOptions};
+use spanvault_store::{Access, Batch, OpenReport, Packing, Store, StoreError, StoreOptions};
 use spanvault_types::key;
 use spanvault_types::{
     ContentHash, Event, EvidentialClass, Position, Role, SessionOpened, SpanKind, SpanRecorded, StoreTime,
@@ -69,6 +69,12 @@ impl World {
     /// Segments of about this many bytes.
     pub(crate) fn with_segments_of(mut self, bytes: u64) -> Self {
         self.options.segment_bytes = bytes;
+        self
+    }
+
+    /// Whose originals are packed so.
+    pub(crate) fn packing(mut self, packing: Packing) -> Self {
+        self.options.packing = packing;
         self
     }
 

@@ -7,7 +7,7 @@ use spanvault_gate::{
     ClockTrust, LockEpoch, RemovalPermit, RemovalView, Stage, StoreState, VaultState, permit_removal,
 };
 use spanvault_store::{
-    Access, BodyState, FreeOptions, Removal, Store, StoreError, VerifyDepth, Whereabouts, Writer,
+    Access, BodyState, FreeOptions, Packing, Removal, Store, StoreError, VerifyDepth, Whereabouts, Writer,
 };
 use spanvault_types::codec::Seat;
 use spanvault_types::{
@@ -434,8 +434,9 @@ fn i17_a_pack_with_a_damaged_entry_still_lets_the_reclaimed_ones_go() {
     let at = bytes.windows(400).position(|window| window == wanted.as_slice()).unwrap();
     world.disk.flip_bit(&path, at as u64 + 9, 3).unwrap();
     let store = world.open();
-    assert_eq!(free(&store).unwrap(), 3_000);
-    assert_eq!(world.disk.bytes(&path).unwrap().len() as u64 + 3_000, before);
+    let freed = free(&store).unwrap();
+    assert!((3_000..3_030).contains(&freed), "and its name, and what of the index spoke of it: {freed}");
+    assert_eq!(world.disk.bytes(&path).unwrap().len() as u64 + freed, before);
     assert!(matches!(store.original(all[1]), Err(StoreError::Corrupt { .. })));
     assert_eq!(store.original(all[2]).unwrap().bytes, ledger.batches[0].originals[2].1);
 }
@@ -529,8 +530,10 @@ fn script(world: &World, outside: &mut Outside) -> Result<(), StoreError> {
     free(&store).map(drop)
 }
 
-fn world() -> World {
-    World::new().with_segments_of(1_500)
+const PACKINGS: [Packing; 2] = [Packing::Single, Packing::Solid];
+
+fn world(packing: Packing) -> World {
+    World::new().with_segments_of(1_500).packing(packing)
 }
 
 /// Reopens after whatever happened, checks, brings the work to its end, and checks that nothing is left over.
@@ -559,14 +562,18 @@ fn recovers(world: &World, outside: &Outside) {
 
 #[test]
 fn i41_i44_i50_a_power_cut_at_any_call_leaves_one_good_copy_or_a_tombstone() {
-    let whole = world();
+    PACKINGS.into_iter().for_each(survives_power_cuts);
+}
+
+fn survives_power_cuts(packing: Packing) {
+    let whole = world(packing);
     script(&whole, &mut Outside::default()).unwrap();
     let changes = whole.disk.count(Count::Changes);
     assert!(changes > 100, "{changes}");
     let survivals =
         [Survival::Nothing, Survival::All, Survival::Seeded(1), Survival::Seeded(2), Survival::Seeded(3)];
-    for nth in (1..=changes).step_by(every(3)) {
-        let world = world();
+    for nth in (1..=changes).step_by(every(5)) {
+        let world = world(packing);
         world.disk.cut_power(Count::Changes, nth);
         let mut outside = Outside::default();
         drop(script(&world, &mut outside));
@@ -578,9 +585,11 @@ fn i41_i44_i50_a_power_cut_at_any_call_leaves_one_good_copy_or_a_tombstone() {
 
 #[test]
 fn i8_i44_a_call_that_fails_leaves_one_good_copy_or_a_tombstone() {
-    for fault in [Fault::Io, Fault::NoSpace, Fault::SyncDrops] {
+    for (fault, packing) in
+        [Fault::Io, Fault::NoSpace, Fault::SyncDrops].into_iter().zip(PACKINGS.into_iter().cycle())
+    {
         for nth in (1..).step_by(every(21)) {
-            let world = world();
+            let world = world(packing);
             world.disk.fail(ScheduledFault::any(fault, nth));
             let mut outside = Outside::default();
             let failed = script(&world, &mut outside);
