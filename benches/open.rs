@@ -1,5 +1,6 @@
 //! Opening a vault: to read and to write, after a clean close and after a kill, small and ten times larger.
 
+use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,14 +8,18 @@ use spanvault::{SpanDraft, Vault};
 use spanvault_benches::child::Twin;
 use spanvault_benches::noise::Noise;
 use spanvault_benches::place::Place;
+use spanvault_benches::raw::RawFile;
 use spanvault_benches::report::{Report, Target};
 use spanvault_benches::settings::Settings;
-use spanvault_benches::stats::{median, ms};
+use spanvault_benches::stats::{mb_per_s, median, ms};
 use spanvault_benches::watch::timed;
 use spanvault_benches::{Outcome, check, spans};
 
 /// The length of an original in bytes: short ones, so that there are many.
 const SPAN_BYTES: usize = 400;
+/// The length of an original that is rebuilt from, and how much of the log is read at once.
+const REBUILT_BYTES: usize = 4_096;
+const PIECE_BYTES: usize = 1 << 20;
 /// How many spans are recorded at once, and how many a process has recorded when it is killed.
 const BATCH: usize = 1_000;
 /// How many spans a session has.
@@ -33,10 +38,43 @@ fn main() -> Outcome {
     report.about("rounds", rounds);
     for count in [count / 10, count] {
         let dir = place.join(&format!("{count}.vault"));
-        fill(&dir, count)?;
+        fill(&dir, count, SPAN_BYTES)?;
         measure(&dir, count, rounds, &mut report)?;
     }
+    rebuild(&place, settings.count("rebuilt", 50_000)?, settings.count("rebuild-rounds", 5)?, &mut report)?;
     report.finish(&settings)
+}
+
+/// Everything derived, made anew from the log: by the bytes of the log. Beside it, reading these bytes and hashing them.
+fn rebuild(place: &Place, count: usize, rounds: usize, report: &mut Report) -> Outcome {
+    report.about("spans rebuilt", count);
+    report.about("their bytes", REBUILT_BYTES);
+    let dir = place.join("rebuilt.vault");
+    fill(&dir, count, REBUILT_BYTES)?;
+    let log = dir.join("log");
+    let (mut rates, mut bare) = (Vec::new(), Vec::new());
+    for _round in 0..rounds {
+        let mut bytes = 0;
+        let ((), time) = timed(|| {
+            for file in log.read_dir()? {
+                RawFile::open(&file?.path())?.each_piece(PIECE_BYTES, |piece| {
+                    bytes += piece.len() as u64;
+                    black_box(blake3::hash(piece));
+                    Ok(())
+                })?;
+            }
+            Outcome::Ok(())
+        })?;
+        bare.push(mb_per_s(bytes, time));
+        let vault = Vault::open(&dir)?;
+        let (rebuilt, time) = timed(|| vault.rebuild(&mut |_progress| {}))?;
+        check(rebuilt.frames > count as u64, || format!("{} frames of {count} spans", rebuilt.frames))?;
+        rates.push(mb_per_s(bytes, time));
+        vault.close()?;
+    }
+    report.judged("rebuild", median(&rates), "MB/s", Target::AtLeast(250.0));
+    report.figure("rebuild, reading and hashing alone, one core", median(&bare), "MB/s");
+    Ok(())
 }
 
 fn measure(dir: &Path, count: usize, rounds: usize, report: &mut Report) -> Outcome {
@@ -74,14 +112,14 @@ fn measure(dir: &Path, count: usize, rounds: usize, report: &mut Report) -> Outc
     Ok(())
 }
 
-fn fill(dir: &Path, count: usize) -> Outcome<Duration> {
+fn fill(dir: &Path, count: usize, span_bytes: usize) -> Outcome<Duration> {
     let mut noise = Noise::new(9);
     let vault = Vault::open(dir)?;
     let ((), time) = timed(|| {
         for first in (0..count).step_by(BATCH) {
             let session = vault.session(&format!("bench {}", first / SESSION_SPANS))?;
             let drafts: Vec<SpanDraft> =
-                (first..count.min(first + BATCH)).map(|_n| spans::draft(&mut noise, SPAN_BYTES)).collect();
+                (first..count.min(first + BATCH)).map(|_n| spans::draft(&mut noise, span_bytes)).collect();
             session.record_all(drafts)?;
         }
         Outcome::Ok(())

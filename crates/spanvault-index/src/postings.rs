@@ -21,6 +21,10 @@ pub use draft::{RunDraft, Share};
 pub use run::Run;
 pub use runs::{Runs, RunsLog, STRETCH_FRAMES_MAX};
 
+/// A piece of a term that is longer than this, in bytes, is hashed apart: all of it at once, which is several times faster
+/// than behind what stands before it.
+const PIECE_BYTES_MAX: usize = 1 << 10;
+
 /// Sixty-four bits of the hash of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(u64);
@@ -33,7 +37,11 @@ impl Term {
         hasher.update(&[kind]);
         for piece in pieces {
             hasher.update(&(piece.len() as u64).to_le_bytes());
-            hasher.update(piece);
+            if piece.len() > PIECE_BYTES_MAX {
+                hasher.update(blake3::hash(piece).as_bytes());
+            } else {
+                hasher.update(piece);
+            }
         }
         let mut short = [0; 8];
         hasher.finalize_xof().fill(&mut short);

@@ -6,8 +6,8 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
 
 use spanvault_env::BootId;
 use spanvault_env::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard};
@@ -71,7 +71,7 @@ impl IndexKeeper {
                     (Arc::clone(&self.shared), Arc::clone(&vault.store), dir.join("index"));
                 let poster = Poster::of(vault);
                 self.shared.task().opening = true;
-                let spawned = std::thread::Builder::new()
+                let spawned = thread::Builder::new()
                     .name("spanvault-index".to_owned())
                     .spawn(move || shared.run(&store, &poster, &dir, boot_id));
                 match spawned {
@@ -268,7 +268,8 @@ pub(crate) fn close(index: Box<dyn Index>, vault: &Vault) -> Result<()> {
     Ok(())
 }
 
-/// Throws the index and the postings away and makes them again from the log. `progress` counts positions.
+/// Throws the index and the postings away and makes them again from the log, both at once. `progress` counts positions, those
+/// of each.
 pub(crate) fn rebuild(vault: &Vault, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
     let shared = &vault.index.shared;
     let mut task = shared.task();
@@ -283,16 +284,36 @@ pub(crate) fn rebuild(vault: &Vault, progress: &mut dyn FnMut(Progress)) -> Resu
             .with_hint("open the vault for writing"));
     };
     index.clear().map_err(failed)?;
-    let total = vault.revision().get();
+    let end = vault.revision().get();
     let boot_id = vault.options.env.clock.boot_id();
-    let frames = catch_up(&**index, &vault.store, boot_id, &mut || {
-        progress(Progress { done: index.applied().position.get(), total });
-        true
+    let poster = (vault.options.index == IndexKind::Sled).then(|| Poster::of(vault));
+    let total = if poster.is_some() { 2 * end } else { end };
+    let (posted, news) = mpsc::channel();
+    let (frames, postings) = thread::scope(|scope| {
+        // Whoever waits for it hears more than it needs: nothing is lost with what cannot be sent.
+        let rebuild = |poster: Poster| {
+            move || poster.rebuild(&mut |next| posted.send(next.get().min(end)).unwrap_or_default())
+        };
+        let posting = poster.map(|poster| scope.spawn(rebuild(poster)));
+        let mut through = 0;
+        let frames = catch_up(&**index, &vault.store, boot_id, &mut || {
+            through = news.try_iter().last().unwrap_or(through);
+            progress(Progress { done: index.applied().position.get() + through, total });
+            true
+        });
+        if posting.is_some() {
+            for through in &news {
+                progress(Progress { done: end + through, total });
+            }
+        }
+        (frames, posting.map(thread::ScopedJoinHandle::join))
     });
     progress(Progress { done: total, total });
     let frames = frames.map_err(failed)?;
-    if vault.options.index == IndexKind::Sled {
-        Poster::of(vault).rebuild()?;
+    match postings {
+        Some(Ok(posted)) => posted?,
+        Some(Err(panicked)) => std::panic::resume_unwind(panicked),
+        None => {}
     }
     Ok(frames)
 }

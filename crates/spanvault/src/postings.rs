@@ -91,11 +91,13 @@ impl Poster {
         }
     }
 
-    /// Throws the postings away and makes them again.
-    pub(crate) fn rebuild(&self) -> Result<()> {
+    /// Throws the postings away and makes them again. `progress` hears where they have come to.
+    pub(crate) fn rebuild(&self, progress: &mut dyn FnMut(Position)) -> Result<()> {
         let mut runs = self.open(&GO_ON);
         runs.clear(&*self.disk).map_err(|error| Error::internal("remove the postings").with_source(error))?;
-        while self.grow(&mut runs, threads(), &GO_ON) {}
+        while self.grow(&mut runs, threads(), &GO_ON) {
+            progress(runs.next());
+        }
         Ok(())
     }
 
@@ -136,7 +138,7 @@ fn open(vault: &Vault) -> Runs {
 }
 
 /// Changes whenever `ask/terms.rs` or `build.rs` post otherwise.
-const TERMS: &str = "terms 1";
+const TERMS: &str = "terms 2";
 
 #[cfg(test)]
 mod tests;
