@@ -2,6 +2,7 @@
 
 /// How originals are packed when they are demoted. What is in a pack already stays as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Packing {
     /// Each by itself: one is back within microseconds, and a damaged byte costs one at most.
     #[default]
