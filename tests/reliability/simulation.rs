@@ -11,8 +11,8 @@ use std::sync::Arc;
 use serde_json::json;
 use spanvault::types::{Actor, ContentHash, DemandKind, Event, Ttl, TtlRule};
 use spanvault::{
-    BuiltIn, CompactionOptions, Cooling, ErrorKind, Expiring, Keep, NeededUntil, NewRetention, Options,
-    Packing, Run, ScopeName, SpanDraft, Vault, VerifyDepth,
+    BuiltIn, CompactionOptions, Cooling, Durability, ErrorKind, Expiring, Keep, NeededUntil, NewRetention,
+    Options, Packing, Receipt, Run, ScopeName, SpanDraft, Vault, VerifyDepth,
 };
 use spanvault_env::{CallKind, ClockState, Count, Env, Fault, ScheduledFault, SimClock, SimDisk, Survival};
 use spanvault_testkit::reliability;
@@ -35,10 +35,20 @@ pub(crate) struct Simulation {
     is_troubled: bool,
     spoken: u64,
     handed_in: BTreeSet<ContentHash>,
+    /// What was recorded less durably: a power cut may take it, unless something durable came after it.
+    buffered: Vec<Buffered>,
     began_ms: u64,
     packing: Packing,
     pub(crate) keeps: u64,
     pub(crate) troubles: u64,
+}
+
+/// Spans that were recorded less durably, as they go into the ledger once they are durable.
+#[derive(Debug)]
+struct Buffered {
+    session: String,
+    receipts: Vec<Receipt>,
+    recorded_ms: u64,
 }
 
 type Step = Result<(), String>;
@@ -61,6 +71,7 @@ impl Simulation {
             is_troubled: false,
             spoken: 0,
             handed_in: BTreeSet::new(),
+            buffered: Vec::new(),
             began_ms,
             packing: if seed.is_multiple_of(2) { Packing::Single } else { Packing::Solid },
             keeps: 0,
@@ -117,10 +128,12 @@ impl Simulation {
 
     /// Ends the process, the power too where that is how it ended, and opens the vault again.
     fn reopen(&mut self, power: bool) -> Step {
+        self.note_durable();
         drop(self.vault.take());
         self.disk.mend();
         self.disk.set_capacity(None);
         if power || !self.disk.is_powered() {
+            self.buffered.clear();
             let survival = match self.draw.below(4) {
                 0 => Survival::All,
                 1 => Survival::Nothing,
@@ -130,6 +143,10 @@ impl Simulation {
             let down_ms = self.draw.below(40) * DAY;
             self.clock.reboot(down_ms);
         } else {
+            // The end of the process takes nothing.
+            for spans in std::mem::take(&mut self.buffered) {
+                self.acknowledge(spans);
+            }
             self.disk = self.disk.restart();
         }
         self.env = self.env.with_disk(self.disk.clone());
@@ -231,18 +248,41 @@ impl Simulation {
         let all: Vec<ContentHash> = drafts.iter().map(|draft| ContentHash::of(draft.as_bytes())).collect();
         // What is handed in twice says nothing about either batch: it may be there of the first one, acknowledged or not.
         let new: Vec<ContentHash> = all.iter().copied().filter(|hash| self.handed_in.insert(*hash)).collect();
+        let is_new = all.iter().all(|hash| new.contains(hash));
         self.ledger.batches.iter_mut().for_each(|batch| batch.retain(|hash| !all.contains(hash)));
         self.ledger.batches.push(new);
+        let durability = if is_new && self.draw.once_in(4) { Durability::Buffered } else { Durability::Sync };
         let recorded_ms = self.clock.true_ms();
         let vault = self.vault();
-        let done = vault.session(&session).and_then(|session| session.record_all(drafts));
+        let done = vault.session(&session);
+        let done = done.and_then(|session| session.with_durability(durability).record_all(drafts));
         let Some(receipts) = self.came(done, &[])? else { return Ok(()) };
-        for receipt in receipts {
-            let known = Known { bytes: receipt.bytes, recorded_ms, is_gone: false };
-            self.ledger.originals.insert(receipt.hash, known);
-            self.ledger.records.entry(session.clone()).or_default().push(receipt.hash);
+        self.buffered.push(Buffered { session, receipts, recorded_ms });
+        self.note_durable();
+        if durability == Durability::Sync && !self.buffered.is_empty() {
+            return Err("I1: what was recorded durably is not".to_owned());
         }
         Ok(())
+    }
+
+    /// What was recorded less durably is acknowledged as soon as it is durable.
+    fn note_durable(&mut self) {
+        let Some(vault) = &self.vault else { return };
+        let durable = vault.durable();
+        let is_durable = |spans: &Buffered| spans.receipts.iter().all(|receipt| receipt.span.0 <= durable);
+        let count = self.buffered.iter().take_while(|spans| is_durable(spans)).count();
+        let acknowledged: Vec<Buffered> = self.buffered.drain(..count).collect();
+        for spans in acknowledged {
+            self.acknowledge(spans);
+        }
+    }
+
+    fn acknowledge(&mut self, spans: Buffered) {
+        for receipt in spans.receipts {
+            let known = Known { bytes: receipt.bytes, recorded_ms: spans.recorded_ms, is_gone: false };
+            self.ledger.originals.insert(receipt.hash, known);
+            self.ledger.records.entry(spans.session.clone()).or_default().push(receipt.hash);
+        }
     }
 
     fn any_original(&mut self) -> Option<ContentHash> {
