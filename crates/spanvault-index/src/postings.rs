@@ -19,7 +19,7 @@ mod writer;
 
 pub use draft::{RunDraft, Share};
 pub use run::Run;
-pub use runs::{Runs, RunsLog, STRETCH_FRAMES_MAX};
+pub use runs::{Runs, RunsIter, RunsLog, STRETCH_FRAMES_MAX};
 
 /// A piece of a term that is longer than this, in bytes, is hashed apart: all of it at once, which is several times faster
 /// than behind what stands before it.

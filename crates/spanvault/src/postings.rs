@@ -9,10 +9,11 @@ mod narrow;
 mod sift;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use spanvault_env::Disk;
+use spanvault_env::sync::{Mutex, MutexGuard};
 use spanvault_evidence::Registry;
 use spanvault_index::postings::{Runs, RunsLog, STRETCH_FRAMES_MAX};
 use spanvault_store::Store;
@@ -59,11 +60,15 @@ impl Poster {
 
     /// The runs that count. Once `stop` is said, no further one is looked at.
     fn open(&self, stop: &AtomicBool) -> Runs {
-        let chain_at = |at| {
+        Runs::open(&*self.disk, &self.dir, &self.log(stop))
+    }
+
+    fn log<'p>(&'p self, stop: &'p AtomicBool) -> RunsLog<impl Fn(Position) -> Option<[u8; 32]> + 'p> {
+        let chain_at = move |at| {
             let commit = if stop.load(Ordering::Relaxed) { None } else { commit_at(&self.store, at) };
             commit.map(|commit| commit.chain)
         };
-        Runs::open(&*self.disk, &self.dir, &RunsLog { reader: self.reader(), chain_at })
+        RunsLog { reader: self.reader(), chain_at }
     }
 
     /// Reads stretches, on this thread's own, until postings lag no longer far behind the log; gives the first position
@@ -132,9 +137,26 @@ impl Poster {
 /// For whoever waits until all is done.
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-/// The runs of a vault that count.
-fn open(vault: &Vault) -> Runs {
-    Poster::of(vault).open(&GO_ON)
+/// The runs that the last question found, open for the next one.
+#[derive(Debug, Default)]
+pub(crate) struct OpenRuns(Mutex<Option<Arc<Runs>>>);
+
+impl OpenRuns {
+    /// The runs of the vault that count now; those that were open already are not read again.
+    fn of(&self, vault: &Vault) -> Arc<Runs> {
+        let poster = Poster::of(vault);
+        let before = self.kept().clone();
+        let runs = Arc::new(match before {
+            Some(before) => before.reopen(&*poster.disk, &poster.log(&GO_ON)),
+            None => poster.open(&GO_ON),
+        });
+        *self.kept() = Some(Arc::clone(&runs));
+        runs
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Arc<Runs>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Changes whenever `ask/terms.rs` or `build.rs` post otherwise.

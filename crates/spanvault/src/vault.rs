@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::{self, IndexKeeper};
 use crate::joint::Joint;
 use crate::options::{IndexKind, Options};
-use crate::postings::{Ahead, Poster};
+use crate::postings::{Ahead, OpenRuns, Poster};
 use crate::registry;
 use crate::session::Session;
 
@@ -42,6 +42,8 @@ pub struct Vault {
     pub(crate) index: IndexKeeper,
     /// What was read of spans that are not posted yet.
     pub(crate) ahead: Arc<Ahead>,
+    /// The postings that the last question looked into.
+    pub(crate) runs: OpenRuns,
     /// Held by whoever extends a source, so that two runs over one file cannot interleave.
     pub(crate) ingesting: Mutex<()>,
     /// Where threads that record at the same time meet.
@@ -118,6 +120,7 @@ impl Vault {
             index: IndexKeeper::default(),
             ahead: Arc::default(),
             ingesting: Mutex::new(()),
+            runs: OpenRuns::default(),
             joint: Joint::default(),
             report,
         })

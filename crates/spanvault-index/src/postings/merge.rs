@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 use std::vec;
 
 use spanvault_types::Position;
@@ -12,8 +13,8 @@ use super::run::Run;
 use super::writer::RunWriter;
 
 /// Writes all that `runs` hold; says whether they were whole.
-pub(super) fn merge(runs: &[Run], mut writer: RunWriter) -> io::Result<bool> {
-    let mut cursors: Vec<Cursor<'_>> = runs.iter().map(Cursor::new).collect();
+pub(super) fn merge(runs: &[Arc<Run>], mut writer: RunWriter) -> io::Result<bool> {
+    let mut cursors: Vec<Cursor<'_>> = runs.iter().map(|run| Cursor::new(run)).collect();
     let mut positions = Vec::new();
     loop {
         for cursor in &mut cursors {
@@ -29,10 +30,10 @@ pub(super) fn merge(runs: &[Run], mut writer: RunWriter) -> io::Result<bool> {
         writer.entry(least, &positions)?;
     }
     let mut sessions = BTreeMap::new();
-    for (session, share) in runs.iter().flat_map(Run::sessions) {
+    for (session, share) in runs.iter().flat_map(|run| run.sessions()) {
         sessions.entry(*session).or_insert_with(Share::default).combine(share);
     }
-    let unread: Vec<u64> = runs.iter().flat_map(Run::unread).map(Position::get).collect();
+    let unread: Vec<u64> = runs.iter().flat_map(|run| run.unread()).map(Position::get).collect();
     writer.finish(&unread, &sessions)?;
     Ok(true)
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use spanvault_env::{Disk, OpenMode};
 use spanvault_types::Position;
@@ -33,13 +34,27 @@ pub struct RunsLog<F> {
 #[derive(Debug, Default)]
 pub struct Runs {
     dir: PathBuf,
-    runs: Vec<Run>,
+    runs: Vec<Arc<Run>>,
 }
+
+/// The runs, one after the other.
+pub type RunsIter<'r> = std::iter::Map<std::slice::Iter<'r, Arc<Run>>, fn(&'r Arc<Run>) -> &'r Run>;
 
 impl Runs {
     /// Opens the runs in `dir`. A run that is damaged, of another log, or of another reader does not count, and neither
     /// does any behind it.
     pub fn open(disk: &dyn Disk, dir: &Path, log: &RunsLog<impl Fn(Position) -> Option<[u8; 32]>>) -> Self {
+        Self { dir: dir.to_owned(), runs: Vec::new() }.reopen(disk, log)
+    }
+
+    /// The runs that count now: those that do already are not read again, if they are still there and the log still has
+    /// their last commit.
+    ///
+    /// A file of a run is never changed, only replaced or removed, and what has it open still reads what it held: the
+    /// terms that the same reader found in the same stretch of the log.
+    #[must_use]
+    pub fn reopen(&self, disk: &dyn Disk, log: &RunsLog<impl Fn(Position) -> Option<[u8; 32]>>) -> Self {
+        let dir = &*self.dir;
         let mut names: Vec<(u64, u64)> =
             disk.list(dir).unwrap_or_default().iter().filter_map(|entry| stretch_of(&entry.name)).collect();
         // Of two that begin at one place the longer comes first.
@@ -51,7 +66,10 @@ impl Runs {
             }
             // Asked before the run is read: a log that does not go so far saves that.
             let Some(chain) = (log.chain_at)(Position::new(last)) else { continue };
-            let Some(run) = Run::open(disk, &dir.join(name_of(first, last))) else { continue };
+            let open = self.runs.iter().find(|run| (run.first().get(), run.last().get()) == (first, last));
+            let open = open.filter(|run| run.reader() == log.reader && run.chain() == chain).cloned();
+            let run = open.or_else(|| Run::open(disk, &dir.join(name_of(first, last))).map(Arc::new));
+            let Some(run) = run else { continue };
             let is_named_so = (run.first().get(), run.last().get()) == (first, last);
             if is_named_so && run.reader() == log.reader && chain == run.chain() {
                 opened.runs.push(run);
@@ -61,8 +79,8 @@ impl Runs {
     }
 
     /// The runs, in the order of what they cover.
-    pub fn iter(&self) -> std::slice::Iter<'_, Run> {
-        self.runs.iter()
+    pub fn iter(&self) -> RunsIter<'_> {
+        self.runs.iter().map(|run| run)
     }
 
     /// The first position that none covers.
@@ -110,8 +128,8 @@ impl Runs {
     fn merge(&mut self, disk: &dyn Disk) -> io::Result<bool> {
         let Some(from) = self.runs.len().checked_sub(FAN_IN) else { return Ok(false) };
         let Some(merged @ [oldest, .., newest]) = self.runs.get(from..) else { return Ok(false) };
-        let total: u64 = merged.iter().map(Run::bytes).sum();
-        let shortest = merged.iter().map(Run::bytes).min().unwrap_or(0);
+        let total: u64 = merged.iter().map(|run| run.bytes()).sum();
+        let shortest = merged.iter().map(|run| run.bytes()).min().unwrap_or(0);
         if total > MERGED_BYTES_MAX || oldest.bytes() > shortest.saturating_mul(FAN_IN as u64) {
             return Ok(false);
         }
@@ -136,7 +154,7 @@ impl Runs {
         disk: &dyn Disk,
         extent: Extent,
         fill: impl FnOnce(RunWriter) -> io::Result<bool>,
-    ) -> io::Result<Option<Run>> {
+    ) -> io::Result<Option<Arc<Run>>> {
         let name = name_of(extent.first.get(), extent.last.get());
         let path = self.dir.join(&name);
         let draft = self.dir.join(format!("{name}.tmp"));
@@ -149,13 +167,14 @@ impl Runs {
         }
         disk.rename(&draft, &path)?;
         let run = Run::open(disk, &path);
-        run.map(Some).ok_or_else(|| io::Error::other("a run that was just written does not open"))
+        run.map(|run| Some(Arc::new(run)))
+            .ok_or_else(|| io::Error::other("a run that was just written does not open"))
     }
 }
 
 impl<'r> IntoIterator for &'r Runs {
     type Item = &'r Run;
-    type IntoIter = std::slice::Iter<'r, Run>;
+    type IntoIter = RunsIter<'r>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()

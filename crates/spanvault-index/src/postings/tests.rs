@@ -55,6 +55,38 @@ fn found(runs: &Runs, wanted: u64) -> Vec<u64> {
 }
 
 #[test]
+fn runs_that_are_open_already_give_what_those_that_are_opened_anew_give() {
+    let disk = SimDisk::new();
+    let mut writer = opened(&disk);
+    let mut kept = opened(&disk);
+    let same = |kept: &Runs, anew: &Runs| {
+        assert_eq!(kept.next(), anew.next());
+        assert!(kept.iter().map(Run::first).eq(anew.iter().map(Run::first)));
+        for wanted in [0, 3, 1_001, 1_230] {
+            assert_eq!(found(kept, wanted), found(anew, wanted));
+        }
+    };
+    for _ in 0..11 {
+        push(&mut writer, &disk, 50, |at| vec![at % 7, 1_000 + at]);
+        // Merges take away what is open; it is read all the same until then, and not asked afterwards.
+        let before = found(&kept, 3);
+        kept = kept.reopen(&disk, &log());
+        assert_eq!(found(&kept, 3)[..before.len()], before);
+        same(&kept, &opened(&disk));
+    }
+    // The log was cut and went on otherwise, was read by another program, or the runs were made again.
+    let cut =
+        RunsLog { reader: READER, chain_at: |at: Position| Some(chain_of(Position::new(at.get() + 1))) };
+    assert_eq!(kept.reopen(&disk, &cut).next(), Position::new(1));
+    let other_reader = RunsLog { reader: [8; 32], chain_at: |at| Some(chain_of(at)) };
+    assert_eq!(kept.reopen(&disk, &other_reader).next(), Position::new(1));
+    writer.clear(&disk).expect("they can be removed");
+    assert_eq!(kept.reopen(&disk, &log()).next(), Position::new(1));
+    push(&mut writer, &disk, 20, |at| vec![at % 7]);
+    same(&kept.reopen(&disk, &log()), &opened(&disk));
+}
+
+#[test]
 fn what_is_posted_is_found_over_merges_and_after_opening_again() {
     let disk = SimDisk::new();
     let mut runs = opened(&disk);

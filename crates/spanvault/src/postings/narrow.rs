@@ -46,7 +46,7 @@ pub(crate) fn narrowed<'v>(
 
 /// What postings tell of a vault at one moment.
 pub(crate) struct Known {
-    pub(super) runs: Runs,
+    pub(super) runs: Arc<Runs>,
     /// The sessions that have to be read as a whole.
     pub(super) whole: BTreeSet<Position>,
 }
@@ -60,7 +60,7 @@ pub(super) fn known(originals: &VaultOriginals<'_>) -> Result<Option<Arc<Known>>
     if let Some(known) = originals.known.get() {
         return Ok(known.clone());
     }
-    let runs = super::open(originals.vault);
+    let runs = originals.vault.runs.of(originals.vault);
     let has_some = runs.iter().next().is_some();
     let whole = if has_some { exceptions(originals.vault, &runs)? } else { None };
     let known = whole.map(|whole| Arc::new(Known { runs, whole }));

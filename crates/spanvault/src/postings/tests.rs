@@ -65,7 +65,10 @@ fn record(vault: &Vault) {
 }
 
 fn ask(dir: &Path) -> Vec<Answer> {
-    let vault = Vault::open_read_only(dir).expect("it opens");
+    asked_of(&Vault::open_read_only(dir).expect("it opens"))
+}
+
+fn asked_of(vault: &Vault) -> Vec<Answer> {
     QUERIES
         .iter()
         .map(|query| vault.ask(&Query::from_json(query).expect("a query")).expect("an answer"))
@@ -123,6 +126,33 @@ fn what_is_recorded_behind_the_postings_is_read() {
     let answers = answers_agree(&path);
     assert_eq!(answers[0].value, json!(14));
     assert!(answers[0].coverage.ruled_out > 0);
+}
+
+#[test]
+fn a_reader_that_stays_open_is_told_the_same_whatever_becomes_of_the_runs_and_a_writer_what_is_there_now() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("vault");
+    let told_all = |answers: &[Answer]| answers.iter().map(told).collect::<Vec<_>>();
+    let record_all = || {
+        let vault = Vault::open(&path).expect("it opens");
+        record(&vault);
+        vault.close().expect("it closes");
+    };
+    record_all();
+    let reader = Vault::open_read_only(&path).expect("it opens");
+    let first = told_all(&asked_of(&reader));
+    // So often that runs are merged away behind it.
+    for _round in 0..4 {
+        record_all();
+        assert_eq!(told_all(&asked_of(&reader)), first);
+    }
+    let writer = Vault::open(&path).expect("it opens");
+    assert_eq!(told_all(&asked_of(&writer)), told_all(&ask(&path)));
+    record(&writer);
+    assert_eq!(told_all(&asked_of(&writer)), told_all(&ask(&path)));
+    writer.rebuild(&mut |_progress| {}).expect("it is made again");
+    assert_eq!(told_all(&asked_of(&writer)), told_all(&ask(&path)));
+    assert_eq!(told_all(&asked_of(&reader)), first);
 }
 
 #[test]
