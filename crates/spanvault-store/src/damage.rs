@@ -1,6 +1,10 @@
 //! What is wrong with a vault, as openings, reads and `verify` report it.
 
+use std::path::{Path, PathBuf};
+
 use spanvault_types::Position;
+
+use crate::layout::Layout;
 
 /// What is wrong with a stretch of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,4 +72,33 @@ pub struct Damage {
     pub offset: u64,
     /// What is wrong.
     pub fault: Fault,
+}
+
+impl Damage {
+    /// The file that it is in, as a path below the directory of the vault.
+    pub fn file(&self) -> PathBuf {
+        let layout = Layout::new(Path::new(""));
+        match self.fault {
+            Fault::ColdCopy => layout.pack(self.segment),
+            Fault::Frame
+            | Fault::Event
+            | Fault::Body
+            | Fault::Chain
+            | Fault::SegmentHead
+            | Fault::Missing => layout.segment(self.segment),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_names_its_file() {
+        let at = Position::new(3);
+        let damage = |fault| Damage { from: at, to: at, segment: 17, offset: 0, fault };
+        assert_eq!(damage(Fault::Body).file(), Path::new("log/00000017.log"));
+        assert_eq!(damage(Fault::ColdCopy).file(), Path::new("cold/0000000000000011.pack"));
+    }
 }

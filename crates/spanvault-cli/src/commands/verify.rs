@@ -58,6 +58,8 @@ struct DamageResponse {
     from: u64,
     to: u64,
     segment: u64,
+    /// Below the directory of the vault.
+    file: String,
     offset: u64,
     fault: &'static str,
 }
@@ -68,6 +70,7 @@ impl From<Damage> for DamageResponse {
             from: damage.from.get(),
             to: damage.to.get(),
             segment: damage.segment,
+            file: damage.file().to_string_lossy().into_owned(),
             offset: damage.offset,
             fault: damage.fault.as_str(),
         }
@@ -113,8 +116,8 @@ impl Response for VerifyResponse {
                 page.field(
                     word,
                     format_args!(
-                        "positions {} to {}, segment {} at byte {}: {}",
-                        damage.from, damage.to, damage.segment, damage.offset, damage.fault
+                        "positions {} to {}, {} at byte {}: {}",
+                        damage.from, damage.to, damage.file, damage.offset, damage.fault
                     ),
                 )?;
             }
