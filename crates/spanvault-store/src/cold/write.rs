@@ -8,7 +8,7 @@ use spanvault_types::ContentHash;
 use spanvault_types::planted::{Bug, is_planted};
 use zstd::bulk::Compressor;
 
-use super::chunks::{self, CHUNKED_BYTES_MIN, Packed, Piece};
+use super::chunks::{self, Packed, Piece};
 use super::guide::Guide;
 use super::index::{self, Block, Entry};
 use super::line::Method;
@@ -113,7 +113,7 @@ impl<'a> PackWriter<'a> {
         bytes: &[u8],
     ) -> io::Result<()> {
         let member = Member::new(position, hash, len_u64(bytes.len()));
-        if bytes.len() >= CHUNKED_BYTES_MIN {
+        if chunks::is_cut(bytes) {
             self.close_block()?;
             return self.add_in_pieces(member, bytes);
         }

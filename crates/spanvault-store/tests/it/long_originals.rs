@@ -58,6 +58,42 @@ fn an_image_that_recurs_in_many_records_is_stored_once_and_each_record_comes_bac
     }
 }
 
+/// As a message has it: words, an image in base64, words.
+fn message(n: u64, image: &[u8]) -> Vec<u8> {
+    let words = |m: u64| format!("said {} before and after {}", n * 7 + m, "the image ".repeat(20));
+    [
+        b"{\"text\":\"",
+        words(1).as_bytes(),
+        b"\",\"data\":\"",
+        image,
+        b"\",\"text\":\"",
+        words(2).as_bytes(),
+        b"\"}",
+    ]
+    .concat()
+}
+
+#[test]
+fn sixty_images_in_five_hundred_records_take_no_more_than_a_twentieth_over_what_is_in_them_once() {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let encoded = |n: u64| {
+        let bytes = bytes_of(2_000 + n, (20 << 10) + 700 * usize::try_from(n).unwrap());
+        bytes.into_iter().map(|byte| DIGITS[usize::from(byte % 64)]).collect::<Vec<u8>>()
+    };
+    let images: Vec<Vec<u8>> = (0..60).map(encoded).collect();
+    let records: Vec<Vec<u8>> =
+        (0..500).map(|n| message(n, &images[usize::try_from(n % 60).unwrap()])).collect();
+    let world = World::new();
+    let (store, at) = demoted(&world, &records);
+    let of_images: usize = images.iter().map(Vec::len).sum();
+    let unique = of_images + (0..500).map(|n| message(n, b"").len()).sum::<usize>();
+    let packed = pack_bytes(&world);
+    assert!(packed * 100 <= unique as u64 * 105, "{packed} of {unique}");
+    for (at, bytes) in at.iter().zip(&records) {
+        assert_eq!(store.original(*at).unwrap().bytes, *bytes);
+    }
+}
+
 #[test]
 fn a_part_of_a_long_original_is_read_without_the_rest() {
     let world = World::new();
