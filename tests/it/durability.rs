@@ -157,7 +157,7 @@ fn i8_a_deferred_sync_that_fails_fails_whatever_is_recorded_after_it() {
 }
 
 #[test]
-fn threads_of_different_levels_share_a_batch_and_each_gets_what_it_asked_for() {
+fn threads_of_different_levels_record_at_once_and_each_gets_what_it_asked_for() {
     let world = World::new(7);
     let vault = open(&world);
     let levels = [Durability::Sync, Durability::Buffered, LATER];

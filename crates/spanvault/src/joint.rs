@@ -3,8 +3,8 @@
 //! Whoever comes first leads. It takes the writer lock, then what all who have come by then want to record, writes it
 //! as one batch with one call and one sync, and hands the lead on to the first of those who came since. Before it begins
 //! it waits a little for those whom the batch before served ([`Gather`]). Those whose spans it wrote sleep until they are
-//! as durable as they want, and each asks the store itself before it believes so (I8). A batch that fails is nobody's: each records
-//! alone, so that none gets an error that is another's.
+//! durable, and each asks the store itself before it believes so (I8). A batch that fails is nobody's: each records alone,
+//! so that none gets an error that is another's.
 
 use std::sync::{Arc, PoisonError};
 
@@ -112,8 +112,12 @@ enum News {
 }
 
 impl Joint {
-    /// Records spans, and returns when they are as durable as is asked.
+    /// Records spans, and returns when they are as durable as is asked. Whoever wants no sync does not wait behind those
+    /// who do.
     pub(crate) fn record(&self, vault: &Vault, request: Request) -> Result<Recorded> {
+        if request.durability != Durability::Sync {
+            return record_alone(vault, request);
+        }
         let seat = Arc::new(Seat::default());
         if self.is_first(Member::new(Arc::clone(&seat), request)) {
             return self.lead(vault);
@@ -122,7 +126,7 @@ impl Joint {
             News::Lead => self.lead(vault),
             News::Recorded(recorded) => {
                 if !is_planted(Bug::ToldBeforeDurable) {
-                    vault.settle(recorded.commit, recorded.request.durability)?;
+                    vault.make_durable(recorded.commit)?;
                 }
                 Ok(recorded)
             }
@@ -155,19 +159,13 @@ impl Joint {
                 for (member, spans) in led.group.iter_mut().zip(spans) {
                     member.spans = spans;
                 }
-                led.tell_who_need_not_wait(commit);
-                let durability =
-                    led.group.first().map_or_else(Durability::default, |own| own.request.durability);
-                let settled = if is_planted(Bug::ToldBeforeDurable) {
-                    Ok(())
-                } else {
-                    vault.settle(commit, durability)
-                };
+                let durable =
+                    if is_planted(Bug::ToldBeforeDurable) { Ok(()) } else { vault.make_durable(commit) };
                 let took_us = vault.options.env.clock.elapsed_us().saturating_sub(began_us);
                 let mut group = led.served(took_us).into_iter();
                 let own = group.next();
                 group.for_each(|member| member.tell(commit));
-                settled?;
+                durable?;
                 let own = own.ok_or_else(|| Error::internal("record: nobody waited"))?;
                 Ok(Recorded { request: own.request, spans: own.spans, commit })
             }
@@ -219,12 +217,6 @@ impl Led<'_> {
         };
         let count = queue.waiting.iter().take_while(fits).count().max(1).min(queue.waiting.len());
         self.group = queue.waiting.drain(..count).collect();
-    }
-
-    /// Who does not want to wait for a sync is not made to.
-    fn tell_who_need_not_wait(&mut self, commit: Position) {
-        let others = self.group.extract_if(1.., |member| member.request.durability != Durability::Sync);
-        others.for_each(|member| member.tell(commit));
     }
 
     /// Notes how long their batch took, hands the lead on, and gives who was in it.
